@@ -14,12 +14,14 @@ final class Manager {
     static final String MODELS = "dev.tenon.models.qwen3";
     static final String BACKEND = "dev.tenon.backend.cpu.vector";
     static final String KERNELS = "dev.tenon.kernels.x86";
+    static final String SERVER = "dev.tenon.platform.server";
     /// Jars by the symbolic names of their bundles.
     static final Map<String, String> PIECES = Map.of(
             FORMATS, "quant-formats",
             MODELS, "models-qwen3",
             BACKEND, "backend-cpu-vector",
-            KERNELS, "kernels-x86");
+            KERNELS, "kernels-x86",
+            SERVER, "platform-server");
 
     private final Osgi osgi;
 

@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ProviderType;
@@ -120,17 +121,31 @@ public interface Console {
     /// @param action called on a thread of the JVM; must be quick
     /// @return closes the watch
     default Interrupt onTermination(Runnable action) {
-        return new Interrupt() {
-            @Override
-            public boolean happened() {
-                return false;
-            }
+        return Interrupt.NONE;
+    }
 
-            @Override
-            public void close() {
-                // nothing is watched
-            }
-        };
+    /// Calls an action whenever the process is told to read its settings again (SIGHUP), until closed.
+    ///
+    /// @param action called on a thread of the JVM; must be quick
+    /// @return closes the watch
+    default Interrupt onReload(Runnable action) {
+        return Interrupt.NONE;
+    }
+
+    /// Leaves things to the next run of this command: its bundle stops, or is replaced by another version. Once
+    /// the command has returned, it runs again with the same arguments as soon as a bundle offers it, and gets
+    /// the things from [#handedOn()]. If none does within ten seconds after the bundle has stopped, they are
+    /// closed, and the process ends with the command's status. For any thread, before the command returns.
+    ///
+    /// @param things of classes that outlive the bundle
+    /// @throws UnsupportedOperationException if nobody runs the command again
+    default void handOn(List<AutoCloseable> things) {
+        throw new UnsupportedOperationException("the command is not run again");
+    }
+
+    /// {@return what the run before this one left, now the command's to close; else an empty list}
+    default List<AutoCloseable> handedOn() {
+        return List.of();
     }
 
     /// Looks up a setting: environment `TENON_<KEY>`, then configuration, then property
@@ -157,10 +172,23 @@ public interface Console {
     ///     fails
     LoadedModel load(Engine engine, LoadRequest request);
 
-    /// A watch for Ctrl-C.
+    /// A watch for a signal, such as Ctrl-C.
     @ProviderType
     interface Interrupt extends AutoCloseable {
-        /// {@return whether Ctrl-C came}
+        /// A watch where nothing is watched.
+        Interrupt NONE = new Interrupt() {
+            @Override
+            public boolean happened() {
+                return false;
+            }
+
+            @Override
+            public void close() {
+                // nothing is watched
+            }
+        };
+
+        /// {@return whether the signal came}
         boolean happened();
 
         /// Ends the watch. Calling it twice does nothing.

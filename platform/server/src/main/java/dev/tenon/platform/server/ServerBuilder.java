@@ -39,6 +39,7 @@ public final class ServerBuilder {
     String metricsPrefix = "tenon:";
     boolean openMetrics;
     Supplier<BundleControl> bundles = () -> null;
+    HandOver before;
     private int parallel = PARALLEL;
     private int context;
     private int queue = QUEUE;
@@ -252,6 +253,16 @@ public final class ServerBuilder {
     /// @return this
     public ServerBuilder embeddings(boolean too) {
         embeddings = too;
+        return this;
+    }
+
+    /// Has the server take the place of another one: it takes over what that one left, and accepts connections once its
+    /// models are loaded. With another address than that one's it listens on a channel of its own.
+    ///
+    /// @param left what [TenonServer#handOver()] returned, or null; [#start()] closes its models if it fails
+    /// @return this
+    public ServerBuilder takeOver(HandOver left) {
+        before = left;
         return this;
     }
 

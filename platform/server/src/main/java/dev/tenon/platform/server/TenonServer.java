@@ -3,6 +3,7 @@ package dev.tenon.platform.server;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.SharedModel;
 import dev.tenon.platform.server.auth.HostCheck;
 import dev.tenon.platform.server.generation.Generations;
 import dev.tenon.platform.server.http.HttpServer;
@@ -11,12 +12,16 @@ import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelHost;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.page.Management;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /// Answers HTTP requests with the models of an engine: the wire of OpenAI. Safe for any thread.
 ///
@@ -37,6 +42,7 @@ public final class TenonServer implements AutoCloseable {
     private final Generations generations;
     private final HttpServer http;
     private final String address;
+    private final boolean takesOver;
     private volatile boolean ready;
     private boolean closed;
 
@@ -46,10 +52,12 @@ public final class TenonServer implements AutoCloseable {
         InetSocketAddress where = address(options);
         boolean safe = where.getAddress().isLoopbackAddress() || !options.keys.isEmpty();
         boolean manage = options.manage == null ? safe : options.manage;
+        ServerSocketChannel given = options.before == null ? null : listener(options.before, where);
         ModelManager manager = new ModelManager(models, options.store, manage);
         Management management = new Management(manage, manage && safe, options.bundles);
         this.http = HttpServer.start(new HttpSetup(
                 where,
+                given,
                 Routes.all(
                         manager,
                         models,
@@ -69,6 +77,7 @@ public final class TenonServer implements AutoCloseable {
                         "Requests by path and status; 0: the client had left.",
                         Metrics.labels("path", path, "status", Integer.toString(status)),
                         1)));
+        this.takesOver = given != null;
         this.address = (options.keyStore == null ? "http://" : "https://") + hostText(where) + ":" + http.port();
         metrics.gauge("http_connections", "Open connections.", "", http::connections);
         http.every(LOOK_FOR_EXPIRED, models::unloadExpired);
@@ -81,16 +90,33 @@ public final class TenonServer implements AutoCloseable {
         return new ServerBuilder(engine);
     }
 
-    /// Begins to listen, then loads the models that are always loaded.
+    /// Begins to listen, then loads the models that are always loaded; the other way round with what another server
+    /// listened on.
     static TenonServer start(ServerBuilder options) {
         Metrics metrics = new Metrics(options.metricsPrefix);
-        ModelHost models = new ModelHost(options.engine, options.modelLimits(), options.pinned, options.store);
+        List<SharedModel> left = options.before == null ? List.of() : options.before.models();
+        ModelHost models = new ModelHost(options.engine, options.modelLimits(), options.pinned, options.store, left);
         Generations generations = new Generations(models, metrics);
-        TenonServer server = new TenonServer(models, generations, options, metrics);
+        TenonServer server;
+        try {
+            server = new TenonServer(models, generations, options, metrics);
+        } catch (RuntimeException | Error e) {
+            models.close();
+            throw e;
+        }
         try {
             models.loadPinned();
+            models.loadLeft();
+            if (server.takesOver) {
+                server.http.takeOver();
+            } else if (options.before != null) {
+                options.before.listener().close();
+            }
             server.ready = true;
             return server;
+        } catch (IOException e) {
+            server.close();
+            throw new TenonException(ErrorCode.IO, "The port before cannot be closed: " + e.getMessage() + ".", e);
         } catch (InterruptedException e) {
             server.close();
             Thread.currentThread().interrupt();
@@ -114,6 +140,15 @@ public final class TenonServer implements AutoCloseable {
         } catch (UnknownHostException e) {
             throw new TenonException(ErrorCode.CONFIG, "There is no host " + options.host + ". Check --host.", e);
         }
+    }
+
+    /// {@return the channel of another server, if it listens where this one shall; else null}
+    private static ServerSocketChannel listener(HandOver left, InetSocketAddress where) {
+        return left.listener().socket().getLocalSocketAddress() instanceof InetSocketAddress bound
+                        && bound.getAddress().equals(where.getAddress())
+                        && (where.getPort() == 0 || where.getPort() == bound.getPort())
+                ? left.listener()
+                : null;
     }
 
     private static String hostText(InetSocketAddress address) {
@@ -140,6 +175,30 @@ public final class TenonServer implements AutoCloseable {
         }
     }
 
+    /// Offers what this server has to one that takes its place; it goes on all the same. Once the other one has
+    /// started,
+    /// [#retire(Duration)] ends this one.
+    ///
+    /// @return the listening channel and the loaded models
+    public HandOver handOver() {
+        return new HandOver(http.listener(), models.share());
+    }
+
+    /// Accepts no more connections, answers what comes on those that there are, and closes the server, but not what it
+    /// listens on.
+    ///
+    /// @param limit how long to wait for what runs; what still runs then is ended
+    public void retire(Duration limit) {
+        http.retire();
+        await(() -> http.connections() > 0, limit);
+        end();
+    }
+
+    /// {@return whether it accepts no more connections, since another server takes its place}
+    boolean isRetired() {
+        return http.isRetired();
+    }
+
     /// Takes no new work, lets what runs end, and closes the server.
     ///
     /// @param limit how long to wait for what runs; what still runs then is ended
@@ -155,9 +214,13 @@ public final class TenonServer implements AutoCloseable {
         ready = false;
         awaitClosed(delay);
         http.drain();
-        await(limit);
+        await(() -> http.requests() > 0, limit);
+        end();
+    }
+
+    private void end() {
         generations.interruptAll();
-        await(Duration.ofSeconds(1));
+        await(() -> http.requests() > 0, Duration.ofSeconds(1));
         close();
     }
 
@@ -172,9 +235,9 @@ public final class TenonServer implements AutoCloseable {
         }
     }
 
-    private void await(Duration limit) {
+    private static void await(BooleanSupplier going, Duration limit) {
         long end = System.nanoTime() + limit.toNanos();
-        while (http.requests() > 0
+        while (going.getAsBoolean()
                 && System.nanoTime() < end
                 && !Thread.currentThread().isInterrupted()) {
             LockSupport.parkNanos(POLL_NANOS);

@@ -39,6 +39,7 @@ final class Cli {
     private final UnaryOperator<String> settings;
     private final String version;
     private final BooleanSupplier ending;
+    private final Legacy legacy;
 
     /// Creates a command line.
     ///
@@ -48,17 +49,20 @@ final class Cli {
     /// @param version what `--version` prints
     /// @param ending whether the process is ending; failures after that are caused by stopped
     ///     bundles and not reported
+    /// @param legacy what one run of a command leaves to the next
     Cli(
             List<CommandSource> sources,
             Streams streams,
             UnaryOperator<String> settings,
             String version,
-            BooleanSupplier ending) {
+            BooleanSupplier ending,
+            Legacy legacy) {
         this.sources = List.copyOf(sources);
         this.streams = streams;
         this.settings = settings;
         this.version = version;
         this.ending = ending;
+        this.legacy = legacy;
     }
 
     /// Runs a command.
@@ -103,7 +107,7 @@ final class Cli {
 
     private int run(boolean debugAsked, String... args) {
         Colors colors = Colors.choose(settings.apply("color"), System.getenv(), Arrays.asList(args));
-        RootCommand root = new RootCommand(streams, settings, colors);
+        RootCommand root = new RootCommand(streams, settings, colors, legacy);
         Map<TenonCommand, CommandSource> made = new LinkedHashMap<>();
         try {
             List<CommandSource> wanted = wanted(args);
@@ -161,7 +165,9 @@ final class Cli {
             streams.out().print(help);
             return status;
         } finally {
-            made.forEach((command, source) -> source.release(command));
+            if (!legacy.isLeft()) { // else its bundle is being stopped, which releases it
+                made.forEach((command, source) -> source.release(command));
+            }
         }
     }
 
@@ -188,8 +194,7 @@ final class Cli {
         if (args.length == 1 && (args[0].equals("--version") || args[0].equals("-V"))) {
             return List.of();
         }
-        Optional<String> name =
-                Arrays.stream(args).filter(a -> !a.startsWith("-")).findFirst();
+        Optional<String> name = name(args);
         List<CommandSource> named = sources.stream()
                 .filter(s -> name.isPresent() && parent(s.name()).equals(name.get()))
                 .toList();
@@ -212,6 +217,13 @@ final class Cli {
         all.sort(Comparator.comparingInt((CommandSource source) -> CommandGroups.rank(source.name()))
                 .thenComparing(CommandSource::name));
         return all;
+    }
+
+    /// {@return the name of the command that is called, if one is}
+    ///
+    /// @param args arguments of the process
+    static Optional<String> name(String... args) {
+        return Arrays.stream(args).filter(a -> !a.startsWith("-")).findFirst();
     }
 
     /// The first word of a name: `doctor nv-tegra` is a command below `doctor`.

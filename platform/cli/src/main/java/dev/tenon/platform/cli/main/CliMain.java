@@ -5,11 +5,15 @@ import dev.tenon.platform.boot.EntryPoint;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.terminal.Streams;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleEvent;
 import org.osgi.framework.Constants;
@@ -28,6 +32,9 @@ import org.osgi.service.component.annotations.Deactivate;
 /// `dev.tenon.platform.cli`, and framework or system properties.
 @Component(service = EntryPoint.class, configurationPid = "dev.tenon.platform.cli")
 public final class CliMain implements EntryPoint {
+    private static final long SUCCESSOR_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     private final BundleContext context;
     private final Map<String, Object> config;
     private final SynchronousBundleListener end = this::changed;
@@ -69,7 +76,41 @@ public final class CliMain implements EntryPoint {
     @Override
     public int run(String... args) {
         String version = context.getBundle().getVersion().toString();
-        return new Cli(sources(), Streams.ofProcess(), this::setting, version, () -> ending || jvmEnds()).execute(args);
+        Legacy legacy = new Legacy();
+        Streams streams = Streams.ofProcess();
+        int status;
+        do {
+            status = new Cli(sources(), streams, this::setting, version, () -> ending || jvmEnds(), legacy)
+                    .execute(args);
+        } while (legacy.isLeft() && awaitSuccessor(Cli.name(args).orElseThrow()));
+        legacy.take().forEach(thing -> close(thing, streams));
+        return status;
+    }
+
+    /// Waits for a bundle that offers a command whose own one stops.
+    ///
+    /// @return whether there is one
+    private boolean awaitSuccessor(String command) {
+        long end = System.nanoTime() + SUCCESSOR_NANOS;
+        while (!ending && System.nanoTime() < end) {
+            if (sources().stream().anyMatch(source -> source.name().equals(command))) {
+                return true;
+            }
+            if (Arrays.stream(context.getBundles()).anyMatch(bundle -> bundle.getState() == Bundle.STOPPING)) {
+                end = System.nanoTime() + SUCCESSOR_NANOS;
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+        return false;
+    }
+
+    private static void close(AutoCloseable left, Streams streams) {
+        try {
+            left.close();
+        } catch (Exception e) {
+            streams.err().println("tenon: " + left + " cannot be closed: " + e.getMessage());
+            streams.err().flush();
+        }
     }
 
     /// Whether the JVM runs its shutdown hooks, of which the one that stops the framework need not be the first.
@@ -93,12 +134,18 @@ public final class CliMain implements EntryPoint {
         return configured != null ? configured.toString() : context.getProperty("tenon." + key);
     }
 
+    /// Whether a bundle offers its commands still: not while it stops, or after.
+    private static boolean isRunning(Bundle bundle) {
+        return bundle != null && bundle.getState() != Bundle.STOPPING;
+    }
+
     private List<CommandSource> sources() {
         List<CommandSource> sources = new ArrayList<>();
         try {
             Collection<ServiceReference<TenonCommand>> found =
                     context.getServiceReferences(TenonCommand.class, "(" + TenonCommand.NAME + "=*)");
             found.stream()
+                    .filter(reference -> isRunning(reference.getBundle()))
                     .sorted(Comparator.reverseOrder())
                     .forEach(reference -> sources.add(new ServiceSource(reference, context)));
         } catch (InvalidSyntaxException e) {

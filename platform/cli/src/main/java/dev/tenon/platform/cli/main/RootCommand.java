@@ -24,6 +24,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import picocli.CommandLine.Command;
@@ -57,6 +58,7 @@ final class RootCommand implements Console {
     private final Streams streams;
     private final UnaryOperator<String> settings;
     private final Colors colors;
+    private final Legacy legacy;
 
     @Option(
             names = {"-h", "--help"},
@@ -98,10 +100,12 @@ final class RootCommand implements Console {
     /// @param streams standard streams, and which are terminals
     /// @param settings looks up a setting by its key; null when it is not set
     /// @param colors whether to use colours
-    RootCommand(Streams streams, UnaryOperator<String> settings, Colors colors) {
+    /// @param legacy what one run leaves to the next
+    RootCommand(Streams streams, UnaryOperator<String> settings, Colors colors, Legacy legacy) {
         this.streams = streams;
         this.settings = settings;
         this.colors = colors;
+        this.legacy = legacy;
     }
 
     boolean debug() {
@@ -186,6 +190,21 @@ final class RootCommand implements Console {
     @Override
     public Interrupt onTermination(Runnable action) {
         return new InterruptWatch("TERM", CliErrors.TERMINATED, action);
+    }
+
+    @Override
+    public Interrupt onReload(Runnable action) {
+        return new InterruptWatch("HUP", 0, action);
+    }
+
+    @Override
+    public void handOn(List<AutoCloseable> things) {
+        legacy.leave(things);
+    }
+
+    @Override
+    public List<AutoCloseable> handedOn() {
+        return legacy.take();
     }
 
     @Override

@@ -15,13 +15,14 @@ public final class InterruptWatch implements Console.Interrupt {
     private final AtomicInteger signals = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final String name;
+    /// What a second signal ends the process with; 0 if each one calls the action.
     private final int status;
     private final Runnable action;
     private final Runnable restore;
 
     /// @param name the signal, without `SIG`
-    /// @param status what a second one ends the process with
-    /// @param action called at the first one
+    /// @param status what a second one ends the process with; 0 if each one calls the action
+    /// @param action called at the first one, or at each
     public InterruptWatch(String name, int status, Runnable action) {
         this.name = name;
         this.status = status;
@@ -42,7 +43,7 @@ public final class InterruptWatch implements Console.Interrupt {
     }
 
     public void signal() {
-        if (signals.incrementAndGet() > 1) {
+        if (signals.incrementAndGet() > 1 && status != 0) {
             Runtime.getRuntime().halt(status);
         }
         action.run();

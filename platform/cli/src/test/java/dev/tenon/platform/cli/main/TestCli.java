@@ -161,7 +161,7 @@ public final class TestCli {
         };
         Streams streams =
                 Streams.of(new ByteArrayInputStream(stdin), stdout, told, inTerminal, outTerminal, errTerminal);
-        int status = new Cli(sources, streams, settings::get, "1.2.3", () -> ending).execute(args);
+        int status = new Cli(sources, streams, settings::get, "1.2.3", () -> ending, new Legacy()).execute(args);
         return new Result(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
     }
 

@@ -12,6 +12,7 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.SpeculationOptions;
 import dev.tenon.platform.core.control.BundleControl;
+import dev.tenon.platform.server.HandOver;
 import dev.tenon.platform.server.ServerBuilder;
 import dev.tenon.platform.server.TenonServer;
 import dev.tenon.platform.server.auth.ApiKeys;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.Deactivate;
@@ -151,48 +153,56 @@ public final class ServeCommand implements TenonCommand {
     private SpeculationOptions speculation;
 
     private volatile Map<String, Object> config = Map.of();
-    private volatile TenonServer server;
+    private final Serving serving = new Serving(this::builder, this::drainTimes, this::watched);
 
-    /// Takes the configuration; a change holds from the next start on.
+    /// Takes the configuration; a change takes effect while the server runs.
     ///
     /// @param values the configuration
     @Activate
     @Modified
     void configure(Map<String, Object> values) {
+        Map<String, Object> before = config;
         config = Map.copyOf(values);
-    }
-
-    /// Ends the server when its bundle stops.
-    @Deactivate
-    void stop() {
-        drain(Duration.ZERO);
-    }
-
-    private void drain(Duration delay) {
-        TenonServer running = server;
-        if (running != null) {
-            running.drain(delay, Duration.ofSeconds(number(ServeSettings.DRAIN, drain)));
+        if (!config.equals(before)) {
+            serving.reload();
         }
+    }
+
+    /// Leaves the server to the next version of the bundle when this one stops, and ends with the last running request.
+    @Deactivate
+    void leave() {
+        serving.handOn(left -> console.handOn(left.parts()));
     }
 
     @Override
     public Integer call() throws InterruptedException {
-        ServerBuilder builder = builder();
-        Duration delay = Duration.ofSeconds(number(ServeSettings.DRAIN_DELAY, null));
-        Runnable end = () -> Thread.ofVirtual().start(this::stop);
-        Runnable later = () -> Thread.ofVirtual().start(() -> drain(delay));
+        Runnable end = () -> Thread.ofVirtual().start(() -> serving.end(false));
+        Runnable later = () -> Thread.ofVirtual().start(() -> serving.end(true));
         try (Console.Interrupt interrupt = console.onInterrupt(end);
                 Console.Interrupt termination = console.onTermination(later);
-                TenonServer running = builder.start()) {
-            server = running;
-            console.out().println("Listening at " + running.address());
+                Console.Interrupt reload = console.onReload(serving::reload)) {
+            console.out().println("Listening at " + serving.start(HandOver.of(console.handedOn())));
             console.out().flush();
             if (interrupt.happened() || termination.happened()) {
                 end.run(); // it came before there was anything to end
             }
-            running.awaitEnd();
+            serving.run();
         }
         return 0;
+    }
+
+    private Serving.DrainTimes drainTimes() {
+        return new Serving.DrainTimes(
+                Duration.ofSeconds(number(ServeSettings.DRAIN_DELAY, null)),
+                Duration.ofSeconds(number(ServeSettings.DRAIN, drain)));
+    }
+
+    /// {@return the files that are read at the start and whose changes take effect}
+    private List<Path> watched() {
+        return Stream.of(value(ServeSettings.KEYS, keyFile), value(ServeSettings.TLS, keyStore))
+                .filter(file -> !file.isEmpty())
+                .map(Path::of)
+                .toList();
     }
 
     private ServerBuilder builder() {
@@ -230,9 +240,10 @@ public final class ServeCommand implements TenonCommand {
         if (!manage.equals("auto")) {
             builder.manage(manage.equals("on"));
         }
-        boolean standard = models.isEmpty() && folder.isEmpty();
+        List<String> all = models.isEmpty() ? texts(value(ServeSettings.MODELS, null), ";") : models;
+        boolean standard = all.isEmpty() && folder.isEmpty();
         Set<String> names = new HashSet<>();
-        for (String given : standard ? Collections.<String>singletonList(null) : models) {
+        for (String given : standard ? Collections.<String>singletonList(null) : all) {
             int sign = given == null ? -1 : given.indexOf('=');
             LoadRequest request = request(console.model(sign < 0 ? given : given.substring(sign + 1)));
             List<String> called = sign > 0 ? List.of(given.substring(0, sign).split(",")) : List.of(name(request));
@@ -296,7 +307,11 @@ public final class ServeCommand implements TenonCommand {
     }
 
     private List<String> list(Setting setting, String option) {
-        return Arrays.stream(value(setting, option).split(","))
+        return texts(value(setting, option), ",");
+    }
+
+    private static List<String> texts(String list, String separator) {
+        return Arrays.stream(list.split(separator))
                 .map(String::strip)
                 .filter(text -> !text.isEmpty())
                 .toList();

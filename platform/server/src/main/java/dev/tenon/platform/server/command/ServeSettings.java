@@ -24,6 +24,10 @@ public final class ServeSettings implements SettingsSource {
             "serve.allowed-hosts", "", "Further names by which clients may call the server, separated by commas.");
     static final Setting ORIGINS = Setting.text(
             "serve.cors-origins", "", "Origins whose pages may ask the server, separated by commas; empty: none.");
+    static final Setting MODELS = Setting.text(
+            "serve.models",
+            "",
+            "Models that are always loaded, as [NAME=]FILE, separated by semicolons; empty: the configured one.");
     static final Setting MODELS_DIR =
             Setting.path("serve.models-dir", "", "A folder of GGUF files that are loaded when they are asked for.");
     static final Setting MEMORY = Setting.integer(
@@ -79,6 +83,7 @@ public final class ServeSettings implements SettingsSource {
             NO_KEY,
             HOSTS,
             ORIGINS,
+            MODELS,
             MODELS_DIR,
             MEMORY,
             MANAGE,

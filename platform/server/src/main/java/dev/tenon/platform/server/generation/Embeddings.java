@@ -7,7 +7,6 @@ import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ServedModel;
-import dev.tenon.platform.server.queue.Admission;
 import java.util.List;
 
 /// Makes vectors of texts.
@@ -40,8 +39,8 @@ public final class Embeddings {
             throws InterruptedException {
         EmbeddingRequest.Builder request = EmbeddingRequest.builder();
         texts.forEach(request::text);
-        try (Admission.Place place = generations.enter(exchange, served, 0)) {
-            return model.embed(request.build());
+        try (Generations.Turn turn = generations.enter(exchange, served, 0)) {
+            return Generations.whenFree(() -> model.embed(request.build()));
         }
     }
 

@@ -4,6 +4,8 @@ import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.metrics.Histogram;
@@ -21,11 +23,14 @@ import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
 
 /// Generates replies: waits for a place, opens a session for each choice, and closes it. Safe for any thread.
 public final class Generations {
     private static final int UNAVAILABLE = 503;
     private static final int RETRY_SECONDS = 2;
+    private static final long LOOK_MILLIS = 5;
 
     private final ModelCatalog catalog;
     private final Metrics metrics;
@@ -95,9 +100,8 @@ public final class Generations {
             throws InterruptedException {
         String labels = Metrics.labels("model_name", served.spec().name());
         long asked = System.nanoTime();
-        running.add(Thread.currentThread());
-        try (Admission.Place place = enter(exchange, served, priority);
-                Session session = model.newSession()) {
+        try (Turn turn = enter(exchange, served, priority);
+                Session session = whenFree(model::newSession)) {
             long admitted = System.nanoTime();
             Usage usage = session.generate(choice.request(), choice.listener());
             if (usage.finish() == FinishReason.CANCELLED) {
@@ -107,22 +111,53 @@ public final class Generations {
             choice.ended().ended(usage);
             record(labels, usage, choice, asked, admitted);
             return usage;
-        } finally {
-            running.remove(Thread.currentThread());
         }
     }
 
-    /// Waits for a place in a model's queue.
+    /// A request's turn. Closing it lets another one begin.
+    @FunctionalInterface
+    public interface Turn extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    /// Waits for a place in the queue of a model that is loaded, and for one of its sequences.
     ///
     /// @param exchange whose request it is
     /// @param served the model
     /// @param priority higher goes first
-    /// @return the place; the caller closes it
+    /// @return the turn; the caller closes it once, on the same thread
     /// @throws RequestException (503) if too many wait
     /// @throws InterruptedException if the thread is interrupted
-    public Admission.Place enter(Exchange exchange, ServedModel served, int priority) throws InterruptedException {
+    public Turn enter(Exchange exchange, ServedModel served, int priority) throws InterruptedException {
+        Thread thread = Thread.currentThread();
+        running.add(thread);
         try {
-            return served.admission().enter(exchange.group(), priority);
+            Turn turn = enter(served, exchange.group(), priority);
+            return () -> {
+                turn.close();
+                running.remove(thread);
+            };
+        } catch (InterruptedException | RuntimeException e) {
+            running.remove(thread);
+            throw e;
+        }
+    }
+
+    private static Turn enter(ServedModel served, String group, int priority) throws InterruptedException {
+        try {
+            Admission.Place place = served.admission().enter(group, priority);
+            try {
+                Semaphore sequences = served.sequences();
+                sequences.acquire();
+                return () -> {
+                    sequences.release();
+                    place.close();
+                };
+            } catch (InterruptedException e) {
+                place.close();
+                throw e;
+            }
         } catch (QueueFullException e) {
             throw RequestException.later(
                             UNAVAILABLE,
@@ -131,6 +166,25 @@ public final class Generations {
                             "The queue is full: " + e.getMessage() + ". Try again later.",
                             RETRY_SECONDS)
                     .because(e);
+        }
+    }
+
+    /// Calls what opens sessions, again while others have them all: texts that are embedded take those that are free.
+    ///
+    /// @param call what opens sessions
+    /// @param <T> its result
+    /// @return its result
+    /// @throws InterruptedException if the thread is interrupted
+    public static <T> T whenFree(Supplier<T> call) throws InterruptedException {
+        while (true) {
+            try {
+                return call.get();
+            } catch (OutOfResourcesException e) {
+                if (!e.code().equals(ErrorCode.KV_PAGES) || e.asked() > e.limit() || e.used() == 0) {
+                    throw e;
+                }
+                Thread.sleep(LOOK_MILLIS);
+            }
         }
     }
 

@@ -5,12 +5,17 @@ import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.ssl.SslConnection;
 
 /// Closes connections that are too many from one address, or take too long to send a header. Safe for any thread.
 final class Connections implements Connection.Listener {
+    /// How long a connection may be silent that shall end. Many servers keep connections no longer.
+    private static final long LAST_MILLIS = 5000;
+
     private final HttpLimits limits;
     private final Map<Connection, Header> open = new ConcurrentHashMap<>();
     private final Map<InetAddress, Integer> ofAddress = new ConcurrentHashMap<>();
+    private volatile boolean retired;
 
     Connections(HttpLimits limits) {
         this.limits = limits;
@@ -41,6 +46,10 @@ final class Connections implements Connection.Listener {
             return now - begun > nanos;
         }
 
+        synchronized boolean isBusy() {
+            return busy;
+        }
+
         synchronized void busy(boolean is, long bytes) {
             busy = is;
             before = bytes;
@@ -50,11 +59,17 @@ final class Connections implements Connection.Listener {
 
     @Override
     public void onOpened(Connection connection) {
+        if (connection instanceof SslConnection) {
+            return; // the one that is inside it counts
+        }
         InetAddress address = address(connection);
         int count = address == null ? 0 : ofAddress.merge(address, 1, Integer::sum);
         open.put(connection, new Header(address));
         if (limits.connectionsPerAddress() > 0 && count > limits.connectionsPerAddress()) {
             connection.close();
+        }
+        if (retired) {
+            connection.getEndPoint().setIdleTimeout(LAST_MILLIS);
         }
     }
 
@@ -77,7 +92,20 @@ final class Connections implements Connection.Listener {
         Header header = open.get(connection);
         if (header != null) {
             header.busy(is, connection.getBytesIn());
+            if (retired) { // a client may leave its half open after the last answer
+                connection.getEndPoint().setIdleTimeout(is ? limits.idleTime().toMillis() : LAST_MILLIS);
+            }
         }
+    }
+
+    /// Ends the connections that are silent between two requests.
+    void retire() {
+        retired = true;
+        open.forEach((connection, header) -> {
+            if (!header.isBusy()) {
+                connection.getEndPoint().setIdleTimeout(LAST_MILLIS);
+            }
+        });
     }
 
     /// {@return number of open connections}

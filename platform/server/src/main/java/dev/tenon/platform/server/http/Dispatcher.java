@@ -13,6 +13,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpHeaderValue;
 import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.server.Handler;
@@ -48,9 +49,16 @@ final class Dispatcher extends Handler.Abstract {
     private final ScheduledExecutorService clock;
     private final RequestObserver observer;
     private final AtomicBoolean draining;
+    /// Whether each answer ends its connection.
+    private final AtomicBoolean retired;
     private final AtomicInteger active = new AtomicInteger();
 
-    Dispatcher(HttpSetup setup, Connections connections, ScheduledExecutorService clock, AtomicBoolean draining) {
+    Dispatcher(
+            HttpSetup setup,
+            Connections connections,
+            ScheduledExecutorService clock,
+            AtomicBoolean draining,
+            AtomicBoolean retired) {
         this.routes = setup.routes();
         this.keys = setup.keys();
         this.hosts = setup.hosts();
@@ -60,6 +68,7 @@ final class Dispatcher extends Handler.Abstract {
         this.connections = connections;
         this.clock = clock;
         this.draining = draining;
+        this.retired = retired;
     }
 
     /// {@return how many requests are being answered}
@@ -98,6 +107,9 @@ final class Dispatcher extends Handler.Abstract {
                 : UUID.randomUUID().toString().replace("-", "");
         response.getHeaders().put(REQUEST_ID, id);
         response.getHeaders().put("X-Content-Type-Options", "nosniff");
+        if (retired.get()) {
+            response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
+        }
         Optional<Route> route = route(request.getMethod(), path);
         String rest = route.map(r -> r.rest(path)).orElse("");
         Endpoint endpoint = route.map(Route::endpoint).orElse(NOBODY);

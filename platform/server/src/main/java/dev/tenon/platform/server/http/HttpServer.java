@@ -4,6 +4,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -15,7 +16,6 @@ import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.SecureRequestCustomizer;
 import org.eclipse.jetty.server.Server;
-import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.SslConnectionFactory;
 import org.eclipse.jetty.server.handler.ErrorHandler;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
@@ -25,14 +25,14 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 public final class HttpServer implements AutoCloseable {
     private static final int MOST_THREADS = 16;
     private static final int LEAST_THREADS = 2;
-    private static final int ACCEPT_QUEUE = 1024;
     private static final long SWEEP_MILLIS = 500;
 
     private final Server server;
-    private final ServerConnector connector;
+    private final ListeningConnector connector;
     private final Connections connections;
     private final ScheduledExecutorService clock;
     private final AtomicBoolean draining = new AtomicBoolean();
+    private final AtomicBoolean retired = new AtomicBoolean();
     private final Dispatcher dispatcher;
 
     private HttpServer(Server server, HttpSetup setup) {
@@ -41,14 +41,12 @@ public final class HttpServer implements AutoCloseable {
         this.clock = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().daemon().name("tenon-http-clock").factory());
         this.connections = new Connections(limits);
-        this.connector = new ServerConnector(server, 1, 1, factories(setup));
-        connector.setHost(setup.address().getAddress().getHostAddress());
-        connector.setPort(setup.address().getPort());
+        this.connector = new ListeningConnector(server, setup.address(), setup.listener(), factories(setup));
         connector.setIdleTimeout(limits.idleTime().toMillis());
-        connector.setAcceptQueueSize(ACCEPT_QUEUE);
         connector.addBean(connections);
+        connector.setAccepting(setup.listener() == null);
         server.addConnector(connector);
-        this.dispatcher = new Dispatcher(setup, connections, clock, draining);
+        this.dispatcher = new Dispatcher(setup, connections, clock, draining, retired);
         server.setHandler(dispatcher);
         server.setErrorHandler(new PlainErrors());
         server.setStopTimeout(0);
@@ -71,7 +69,7 @@ public final class HttpServer implements AutoCloseable {
         return new ConnectionFactory[] {new SslConnectionFactory(tls, http.getProtocol()), http};
     }
 
-    /// Begins to listen.
+    /// Begins to listen. With a channel that was given no connection is accepted before [#takeOver()].
     ///
     /// @param setup where, and what is answered
     /// @return the server; the caller closes it
@@ -119,6 +117,35 @@ public final class HttpServer implements AutoCloseable {
     /// {@return number of open connections}
     public int connections() {
         return connections.count();
+    }
+
+    /// {@return the channel that listens}
+    public ServerSocketChannel listener() {
+        return connector.channel();
+    }
+
+    /// Accepts connections of a channel that was given, and becomes its owner.
+    public void takeOver() {
+        connector.own(true);
+        connector.setAccepting(true);
+    }
+
+    /// Leaves the listening channel to another server: accepts no more connections, and ends those that there are with
+    /// their next answer, or after five seconds without a request.
+    public void retire() {
+        retired.set(true);
+        connector.own(false);
+        try {
+            connector.stopAccepting();
+        } catch (IOException e) {
+            throw new TenonException(ErrorCode.IO, "The server cannot stop to accept: " + reason(e) + ".", e);
+        }
+        connections.retire();
+    }
+
+    /// {@return whether [#retire()] was called}
+    public boolean isRetired() {
+        return retired.get();
     }
 
     /// Refuses new work from now on with 503, but for routes without a key.

@@ -3,12 +3,14 @@ package dev.tenon.platform.server.http;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.auth.HostCheck;
 import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Path;
 import java.util.List;
 
 /// What an [HttpServer] is made of.
 ///
 /// @param address where it listens; port 0 takes a free one
+/// @param listener a channel that listens there, which its owner closes; null for one of its own
 /// @param routes what it answers
 /// @param keys who may ask
 /// @param hosts by which names
@@ -19,6 +21,7 @@ import java.util.List;
 /// @param observer hears of each request
 public record HttpSetup(
         InetSocketAddress address,
+        ServerSocketChannel listener,
         List<Route> routes,
         ApiKeys keys,
         HostCheck hosts,

@@ -14,7 +14,6 @@ import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ServedModel;
-import dev.tenon.platform.server.queue.Admission;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -54,8 +53,8 @@ public record RerankEndpoint(Generations generations) implements Endpoint {
             for (String document : documents) {
                 count += queryTokens + model.tokenizer().encode(document, false, false).length;
             }
-            try (Admission.Place place = generations.enter(exchange, served, 0)) {
-                scores = model.rerank(request.build());
+            try (Generations.Turn turn = generations.enter(exchange, served, 0)) {
+                scores = Generations.whenFree(() -> model.rerank(request.build()));
             }
         }
         exchange.note("model=" + served.spec().name() + " documents=" + documents.size() + " prompt=" + count);

@@ -3,12 +3,14 @@ package dev.tenon.platform.server.models;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.SharedModel;
 import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import dev.tenon.platform.server.queue.Admission;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +28,7 @@ final class HostedModel implements ServedModel {
     /// Held while the model is loaded or closed.
     private final ReentrantLock loading = new ReentrantLock();
     /// Guarded by this, as are those below; changed with [#loading] held, too.
-    private LoadedModel model;
+    private SharedModel model;
     private int leases;
     /// Whether it is unloaded with the end of its last request.
     private boolean leaving;
@@ -97,7 +99,7 @@ final class HostedModel implements ServedModel {
             if (host.closed()) {
                 throw new TenonException(ErrorCode.CLOSED, "The server ends and loads no model any more.");
             }
-            LoadedModel loaded = host.load(this);
+            SharedModel loaded = host.load(this);
             synchronized (this) {
                 model = loaded;
                 took = memory(loaded);
@@ -118,23 +120,23 @@ final class HostedModel implements ServedModel {
     }
 
     private final class Use implements Lease {
-        private final LoadedModel used;
+        private final SharedModel used;
         private boolean closed;
 
-        Use(LoadedModel used) {
+        Use(SharedModel used) {
             this.used = used;
         }
 
         @Override
         public LoadedModel model() {
-            return used;
+            return used.model();
         }
 
         @Override
         public TokenVocabulary vocabulary() {
             synchronized (preparing) {
-                if (vocabulary == null || vocabulary.tokenizer() != used.tokenizer()) {
-                    vocabulary = new TokenVocabulary(used.tokenizer());
+                if (vocabulary == null || vocabulary.tokenizer() != model().tokenizer()) {
+                    vocabulary = new TokenVocabulary(model().tokenizer());
                 }
                 return vocabulary;
             }
@@ -165,7 +167,20 @@ final class HostedModel implements ServedModel {
 
     @Override
     public synchronized Optional<LoadedModel> loaded() {
-        return Optional.ofNullable(model);
+        return Optional.ofNullable(model).map(SharedModel::model);
+    }
+
+    @Override
+    public synchronized Semaphore sequences() {
+        if (model == null) {
+            throw new TenonException(ErrorCode.CLOSED, spec.name() + " has been closed with the server.");
+        }
+        return model.sequences();
+    }
+
+    /// {@return the model, if it is loaded now, with another user}
+    synchronized Optional<SharedModel> share() {
+        return Optional.ofNullable(model).map(SharedModel::share);
     }
 
     @Override
@@ -190,9 +205,9 @@ final class HostedModel implements ServedModel {
         return model == null ? 0 : memory(model);
     }
 
-    private static long memory(LoadedModel model) {
-        return model.report().memory().allocatedBytes()
-                + model.report().memory().boundBytes();
+    private static long memory(SharedModel model) {
+        return model.model().report().memory().allocatedBytes()
+                + model.model().report().memory().boundBytes();
     }
 
     /// {@return memory that it needs: what it took last, or the size of its files, where it was never loaded}
@@ -242,7 +257,7 @@ final class HostedModel implements ServedModel {
             return false;
         }
         try {
-            LoadedModel unused;
+            SharedModel unused;
             synchronized (this) {
                 unused = leases == 0 ? model : null;
                 if (unused != null) {
@@ -265,7 +280,7 @@ final class HostedModel implements ServedModel {
     void close() {
         loading.lock();
         try {
-            LoadedModel last;
+            SharedModel last;
             synchronized (this) {
                 last = model;
                 model = null;

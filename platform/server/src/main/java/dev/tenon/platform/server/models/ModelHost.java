@@ -2,14 +2,15 @@ package dev.tenon.platform.server.models;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
-import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.SharedModel;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -24,6 +25,8 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     private final Engine engine;
     private final ModelLimits limits;
     private final ModelStore store;
+    /// Models of the server whose place this one takes. Changed with [#loads] held.
+    private final List<SharedModel> left;
     /// Held while a model is loaded, so that two of them do not count on the same memory.
     private final ReentrantLock loads = new ReentrantLock();
     /// Guarded by this, as is the next.
@@ -38,10 +41,13 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     /// @param limits how they are loaded and kept
     /// @param pinned models that are loaded at the start and stay loaded, the standard one first
     /// @param store has further models, asked at each look
-    public ModelHost(Engine engine, ModelLimits limits, List<ModelSpec> pinned, ModelStore store) {
+    /// @param left loaded models that others used before, taken instead of loading them again; closed by the host
+    public ModelHost(
+            Engine engine, ModelLimits limits, List<ModelSpec> pinned, ModelStore store, List<SharedModel> left) {
         this.engine = engine;
         this.limits = limits;
         this.store = store;
+        this.left = new CopyOnWriteArrayList<>(left);
         pinned.forEach(spec -> models.add(new HostedModel(this, spec, limits, true)));
     }
 
@@ -49,17 +55,16 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     ///
     /// @throws OutOfResourcesException if it fits only without models that answer now
     /// @throws TenonException if it cannot be loaded, or can never fit
-    LoadedModel load(HostedModel wanted) throws InterruptedException {
+    SharedModel load(HostedModel wanted) throws InterruptedException {
         loads.lockInterruptibly();
         try {
             makeRoom(wanted, wanted.neededBytes());
-            LOG.info("Loading {}", wanted.spec().name());
-            LoadedModel loaded = loadBesideOthers(wanted);
+            SharedModel loaded = loadBesideOthers(wanted);
             try {
                 makeRoom(
                         wanted,
-                        loaded.report().memory().allocatedBytes()
-                                + loaded.report().memory().boundBytes());
+                        loaded.model().report().memory().allocatedBytes()
+                                + loaded.model().report().memory().boundBytes());
                 return loaded;
             } catch (RuntimeException e) {
                 loaded.close();
@@ -71,14 +76,14 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     }
 
     /// Loads a model; where the device has no memory left, idle ones are unloaded first.
-    private LoadedModel loadBesideOthers(HostedModel wanted) {
+    private SharedModel loadBesideOthers(HostedModel wanted) {
         ModelSpec spec = wanted.spec();
         LoadRequest.Builder request = spec.request().toBuilder().maxSequences(limits.parallel());
         if (limits.context() > 0 && spec.request().contextLength() == 0) {
             request.contextLength(limits.context());
         }
-        Function<String[], LoadedModel> with =
-                outputs -> engine.load(request.outputs(outputs).build());
+        Function<String[], SharedModel> with =
+                outputs -> loadOrTake(request.outputs(outputs).build());
         while (true) {
             try {
                 return Outputs.load(spec.request().path(), limits.embeddings(), with);
@@ -88,6 +93,18 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
                 }
             }
         }
+    }
+
+    private SharedModel loadOrTake(LoadRequest request) {
+        for (SharedModel model : left) {
+            if (model.request().equals(request)) {
+                left.remove(model);
+                LOG.info("Taking over {}", request.path());
+                return model;
+            }
+        }
+        LOG.info("Loading {}", request.path());
+        return new SharedModel(request, engine.load(request));
     }
 
     /// Unloads what was not asked for the longest, until another model fits the memory.
@@ -151,6 +168,39 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
                 model.lease().close();
             }
         }
+    }
+
+    /// Takes those of the left models that are there here, too, and closes the others.
+    ///
+    /// @throws InterruptedException if the thread is interrupted
+    public void loadLeft() throws InterruptedException {
+        if (left.isEmpty()) {
+            return;
+        }
+        look();
+        for (HostedModel model : snapshot()) {
+            if (left.stream()
+                    .anyMatch(each ->
+                            each.request().path().equals(model.spec().request().path()))) {
+                model.lease().close();
+            }
+        }
+        closeLeft();
+    }
+
+    private void closeLeft() {
+        loads.lock();
+        try {
+            left.forEach(SharedModel::close);
+            left.clear();
+        } finally {
+            loads.unlock();
+        }
+    }
+
+    /// {@return the loaded models, for another host to use them, too; it closes each once}
+    public List<SharedModel> share() {
+        return all().stream().map(HostedModel::share).flatMap(Optional::stream).toList();
     }
 
     private synchronized List<HostedModel> snapshot() {
@@ -245,5 +295,6 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
             closed = true;
         }
         all().forEach(HostedModel::close);
+        closeLeft();
     }
 }

@@ -1,6 +1,5 @@
 package dev.tenon.platform.server.models;
 
-import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
@@ -19,7 +18,8 @@ final class Outputs {
     /// @param path its file
     /// @param embeddings whether one that generates shall embed, too
     /// @param with loads it with outputs
-    static LoadedModel load(Path path, boolean embeddings, Function<String[], LoadedModel> with) {
+    /// @param <T> a loaded model
+    static <T> T load(Path path, boolean embeddings, Function<String[], T> with) {
         Optional<TenonException> noLogits;
         try {
             return with.apply(embeddings ? new String[] {Graph.LOGITS, Graph.HIDDEN} : new String[] {Graph.LOGITS});

@@ -6,6 +6,7 @@ import dev.tenon.platform.server.queue.Admission;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 
 /// A model that requests can ask for; loaded when it is first needed. Safe for any thread.
 public interface ServedModel {
@@ -20,6 +21,10 @@ public interface ServedModel {
 
     /// {@return whether it is loaded at the start, and stays loaded unless someone unloads it}
     boolean pinned();
+
+    /// {@return a permit for each sequence of the loaded model, which servers that share it take in turns; during a
+    /// lease}
+    Semaphore sequences();
 
     /// Loads the model, unless it is, and keeps it loaded until the lease is closed.
     ///
