@@ -1,5 +1,6 @@
 package dev.tenon.api.device;
 
+import java.util.Optional;
 import org.osgi.annotation.versioning.ConsumerType;
 
 /// The memory of a plan's KV cache, cut into pages. The backend owns the memory; the platform
@@ -22,4 +23,9 @@ public interface KvPages {
     /// @param from source page
     /// @param to target page
     void copy(int from, int to);
+
+    /// {@return what brings pages to the host and back; empty if the backend cannot do that}
+    default Optional<HostCopies> hostCopies() {
+        return Optional.empty();
+    }
 }

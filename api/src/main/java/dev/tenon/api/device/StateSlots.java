@@ -1,5 +1,6 @@
 package dev.tenon.api.device;
 
+import java.util.Optional;
 import org.osgi.annotation.versioning.ConsumerType;
 
 /// The memory of the states of a plan's [dev.tenon.api.graph.StateOp]s, cut into slots. The backend owns the
@@ -23,4 +24,9 @@ public interface StateSlots {
     /// @param from source slot
     /// @param to target slot
     void copy(int from, int to);
+
+    /// {@return what brings slots to the host and back; empty if the backend cannot do that}
+    default Optional<HostCopies> hostCopies() {
+        return Optional.empty();
+    }
 }

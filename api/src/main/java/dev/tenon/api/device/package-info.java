@@ -1,7 +1,7 @@
 /// Backends, devices, memory, compilation and compiled plans: what a backend bundle implements.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.3,1.4)`.
-@Version("1.3.0")
+/// Users import `[1.0,2)`; who implements a provider type imports `[1.4,1.5)`.
+@Version("1.4.0")
 @Export
 package dev.tenon.api.device;
 

@@ -1,5 +1,8 @@
 package dev.tenon.api.engine;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.Map;
 import org.osgi.annotation.versioning.ProviderType;
 
@@ -86,6 +89,9 @@ public interface Session extends AutoCloseable {
     /// {@return number of tokens in the session}
     int length();
 
+    /// {@return the tokens of the session, after a running call; owned by the caller}
+    int[] tokens();
+
     /// Forgets all tokens from a position on; their pages are released.
     ///
     /// @param length tokens to keep, 0 to [#length()]
@@ -100,6 +106,24 @@ public interface Session extends AutoCloseable {
     /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model was loaded without one of
     ///     them, or a scale is no finite number; the session is unchanged
     void adapters(Map<String, Float> scales);
+
+    /// Writes the session: its tokens, and what the device computed of them, so that [#restore] goes on without
+    /// running them again. Waits for a running call; no step of the model runs meanwhile.
+    ///
+    /// @param to takes the bytes; stays open
+    /// @throws IOException if it does not take them
+    void save(OutputStream to) throws IOException;
+
+    /// Reads a session that [#save] wrote, into this one, which is empty. Logits after its tokens are those that the
+    /// saved session would give. Where memory for computed tokens is short, they run again.
+    ///
+    /// @param from gives the bytes; stays open
+    /// @throws IOException if it cannot be read
+    /// @throws dev.tenon.api.error.TenonException (`STATE-005`) if the bytes are damaged, or of another model,
+    ///     backend or type of cache, (`STATE-002`) if this session has tokens; it is unchanged
+    /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the tokens do not fit the context; the
+    ///     session is unchanged
+    void restore(InputStream from) throws IOException;
 
     /// Ends the running generation after its current step, with [FinishReason#CANCELLED]. Nothing
     /// happens when none runs.

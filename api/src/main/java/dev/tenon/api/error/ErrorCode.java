@@ -141,4 +141,6 @@ public final class ErrorCode {
     public static final String BUSY = "STATE-003";
     /// The thread of a blocking call was interrupted.
     public static final String INTERRUPTED = "STATE-004";
+    /// A saved session is damaged, or of another model or backend.
+    public static final String SAVED_SESSION = "STATE-005";
 }

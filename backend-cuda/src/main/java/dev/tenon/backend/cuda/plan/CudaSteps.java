@@ -146,4 +146,30 @@ final class CudaSteps implements StepDevice {
         }
         context.synchronize();
     }
+
+    @Override
+    public void read(List<KvBuffer> buffers, int piece, MemorySegment target) {
+        context.enter();
+        long host = target.address();
+        for (KvBuffer buffer : buffers) {
+            long bytes = buffer.pageBytes();
+            context.binding()
+                    .copyToHost(host, memory.address(buffer.buffer()) + piece * bytes, bytes, context.stream());
+            host += bytes;
+        }
+        context.synchronize();
+    }
+
+    @Override
+    public void write(List<KvBuffer> buffers, int piece, MemorySegment source) {
+        context.enter();
+        long host = source.address();
+        for (KvBuffer buffer : buffers) {
+            long bytes = buffer.pageBytes();
+            context.binding()
+                    .copyToDevice(memory.address(buffer.buffer()) + piece * bytes, host, bytes, context.stream());
+            host += bytes;
+        }
+        context.synchronize();
+    }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.itest.testkit;
 
 import static dev.tenon.itest.testkit.Closeness.assertClose;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -25,6 +26,7 @@ import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -232,7 +234,7 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
                 .map(type -> DynamicTest.dynamicTest("kv " + type, () -> {
                     try (Model model = llama()) {
                         double allowed = tolerance("model", 256) + kvTolerance(type);
-                        copy(model, settings(16, 2, 32).withKvType(type), allowed);
+                        copy(model, settings(16, 3, 32).withKvType(type), allowed);
                     }
                 }));
     }
@@ -241,7 +243,7 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
     void aCopiedStateLivesOnItsOwn() {
         try (Model model = withStates()) {
             assumeSupported(model);
-            copy(model, settings(16, 2, 32), tolerance("model", 256));
+            copy(model, settings(16, 3, 32), tolerance("model", 256));
         }
     }
 
@@ -258,10 +260,15 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
             PlanDriver.Sequence original = driver.open();
             driver.feed(original, prefix, 16);
             PlanDriver.Sequence copy = driver.fork(original);
+            Optional<PlanDriver.Sequence> restored = driver.forkThroughHost(original);
             float[][] gotRight = driver.step(new Chunk(copy, right, true));
             float[][] gotLeft = driver.step(new Chunk(original, left, true));
             assertClose(model.name() + " copy", rightTruth.feed(right), gotRight, allowed);
             assertClose(model.name() + " original", leftTruth.feed(left), gotLeft, allowed);
+            if (restored.isPresent()) {
+                float[][] gotAgain = driver.step(new Chunk(restored.get(), right, true));
+                assertArrayEquals(gotRight, gotAgain, model.name() + " copied by way of the host");
+            }
         }
     }
 

@@ -30,6 +30,8 @@ import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.MeasuredSession;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -88,6 +90,21 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
 
         Sequence(String prefix) {
             this.prefix = prefix;
+        }
+
+        @Override
+        public int[] tokens() {
+            throw new AssertionError("bench reads no tokens");
+        }
+
+        @Override
+        public void save(OutputStream to) {
+            throw new AssertionError("bench saves no sessions");
+        }
+
+        @Override
+        public void restore(InputStream from) {
+            throw new AssertionError("bench restores no sessions");
         }
 
         @Override

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kv;
 
+import dev.tenon.api.device.HostCopies;
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.StepInput;
@@ -9,7 +10,9 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /// The KV cache: pages of [#TOKENS] positions, off-heap, owned by the plan.
 ///
@@ -114,6 +117,31 @@ public final class CpuKv implements KvPages, AutoCloseable {
         } else if (pages[to] != null) {
             pages[to].fill((byte) 0);
         }
+    }
+
+    @Override
+    public Optional<HostCopies> hostCopies() {
+        return Optional.of(new HostCopies() {
+            @Override
+            public String layout() {
+                return "cpu-vector 1, " + keyType + ", " + valueType + ", " + Arrays.hashCode(keyOffset);
+            }
+
+            @Override
+            public void read(int page, MemorySegment target) {
+                if (pages[page] == null) {
+                    target.fill((byte) 0);
+                } else {
+                    MemorySegment.copy(pages[page], 0, target, 0, pageBytes);
+                }
+            }
+
+            @Override
+            public void write(int page, int tokens, MemorySegment source) {
+                prepare(page);
+                MemorySegment.copy(source, 0, pages[page], 0, pageBytes);
+            }
+        });
     }
 
     /// Gives memory to the pages that a step reads or writes. Not to be called while a step runs.

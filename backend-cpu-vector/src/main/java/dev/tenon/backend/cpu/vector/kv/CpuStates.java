@@ -1,11 +1,15 @@
 package dev.tenon.backend.cpu.vector.kv;
 
+import dev.tenon.api.device.HostCopies;
 import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /// The states of sequences, an array for each slot and op, owned by the plan.
 ///
@@ -14,6 +18,8 @@ import java.util.List;
 public final class CpuStates implements StateSlots, AutoCloseable {
     /// In place of a length: the step that last used the slot did not end.
     private static final int BROKEN = -1;
+
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
     private final int[] floats;
     private final long slotBytes;
@@ -58,6 +64,37 @@ public final class CpuStates implements StateSlots, AutoCloseable {
             System.arraycopy(slots[from][i], 0, slots[to][i], 0, floats[i]);
         }
         lengths[to] = lengths[from];
+    }
+
+    @Override
+    public Optional<HostCopies> hostCopies() {
+        return Optional.of(new HostCopies() {
+            @Override
+            public String layout() {
+                return "cpu-vector 1, " + Arrays.hashCode(floats);
+            }
+
+            @Override
+            public void read(int slot, MemorySegment target) {
+                prepare(slot);
+                long at = 0;
+                for (float[] state : slots[slot]) {
+                    MemorySegment.copy(state, 0, target, FLOAT, at, state.length);
+                    at += (long) state.length * Float.BYTES;
+                }
+            }
+
+            @Override
+            public void write(int slot, int tokens, MemorySegment source) {
+                prepare(slot);
+                long at = 0;
+                for (float[] state : slots[slot]) {
+                    MemorySegment.copy(source, FLOAT, at, state, 0, state.length);
+                    at += (long) state.length * Float.BYTES;
+                }
+                lengths[slot] = tokens;
+            }
+        });
     }
 
     private void prepare(int slot) {

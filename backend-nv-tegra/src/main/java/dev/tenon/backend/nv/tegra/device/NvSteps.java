@@ -86,6 +86,26 @@ final class NvSteps implements StepDevice, AutoCloseable {
     }
 
     @Override
+    public void read(List<KvBuffer> buffers, int piece, MemorySegment target) {
+        long at = 0;
+        for (KvBuffer buffer : buffers) {
+            long bytes = buffer.pageBytes();
+            MemorySegment.copy(memory.host(buffer.buffer()), piece * bytes, target, at, bytes);
+            at += bytes;
+        }
+    }
+
+    @Override
+    public void write(List<KvBuffer> buffers, int piece, MemorySegment source) {
+        long at = 0;
+        for (KvBuffer buffer : buffers) {
+            long bytes = buffer.pageBytes();
+            MemorySegment.copy(source, at, memory.host(buffer.buffer()), piece * bytes, bytes);
+            at += bytes;
+        }
+    }
+
+    @Override
     public void close() {
         lists.values().forEach(CommandList::close);
         lists.clear();

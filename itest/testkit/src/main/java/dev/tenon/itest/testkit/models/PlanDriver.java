@@ -2,6 +2,7 @@ package dev.tenon.itest.testkit.models;
 
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Device;
+import dev.tenon.api.device.HostCopies;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.StateSlots;
@@ -9,6 +10,8 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.itest.testkit.models.RandomModels.Model;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,6 +19,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 
 /// Plays the platform's part for a plan: hands out pages, keeps page tables, fills batches.
@@ -203,6 +207,38 @@ public final class PlanDriver implements AutoCloseable {
             plan.states().orElseThrow().copy(sequence.slot, copy.slot);
         }
         return copy;
+    }
+
+    /// Copies a sequence by way of the host, with [dev.tenon.api.device.HostCopies].
+    ///
+    /// @param sequence the original
+    /// @return as [#fork]; empty if the plan cannot bring its memory to the host
+    public Optional<Sequence> forkThroughHost(Sequence sequence) {
+        Optional<HostCopies> pages = plan.kvPages().hostCopies();
+        if (pages.isEmpty()) {
+            return Optional.empty();
+        }
+        Sequence copy = new Sequence();
+        copy.length = sequence.length;
+        copy.pages = new int[sequence.pages.length];
+        for (int i = 0; i < copy.pages.length; i++) {
+            copy.pages[i] = takePage();
+            copy(pages.get(), plan.kvPages().pageBytes(), sequence.pages[i], copy.pages[i], copy.length);
+        }
+        if (sequence.slot != StepInput.NO_SLOT) {
+            StateSlots states = plan.states().orElseThrow();
+            copy.slot = takeSlot();
+            copy(states.hostCopies().orElseThrow(), states.slotBytes(), sequence.slot, copy.slot, copy.length);
+        }
+        return Optional.of(copy);
+    }
+
+    private static void copy(HostCopies copies, long bytes, int from, int to, int tokens) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment piece = arena.allocate(Math.max(1, bytes));
+            copies.read(from, piece);
+            copies.write(to, tokens, piece);
+        }
     }
 
     private int takeSlot() {

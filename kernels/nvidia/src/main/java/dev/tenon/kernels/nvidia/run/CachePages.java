@@ -1,8 +1,10 @@
 package dev.tenon.kernels.nvidia.run;
 
+import dev.tenon.api.device.HostCopies;
 import dev.tenon.api.device.KvPages;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import java.util.List;
+import java.util.Optional;
 
 /// The pages of a plan's KV cache. The plan owns the memory; pages are copied between its steps.
 ///
@@ -33,5 +35,10 @@ record CachePages(PlanTurn turn, StepDevice device, List<KvBuffer> buffers, int 
         } finally {
             turn.end();
         }
+    }
+
+    @Override
+    public Optional<HostCopies> hostCopies() {
+        return Optional.of(new PieceCopies(turn, device, buffers, pageCount, (page, tokens) -> {}));
     }
 }

@@ -1,9 +1,11 @@
 package dev.tenon.kernels.nvidia.run;
 
+import dev.tenon.api.device.HostCopies;
 import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import java.util.List;
+import java.util.Optional;
 
 /// The states of sequences of a plan, which owns the memory. A slot knows how many tokens it has seen, so that
 /// a step which would leave some out is refused. Used in the plan's turn; slots are copied between its steps.
@@ -50,6 +52,12 @@ final class SequenceSlots implements StateSlots {
         } finally {
             turn.end();
         }
+    }
+
+    @Override
+    public Optional<HostCopies> hostCopies() {
+        return Optional.of(
+                new PieceCopies(turn, device, buffers, lengths.length, (slot, tokens) -> lengths[slot] = tokens));
     }
 
     /// Begins a step: until [#end] its slots are of no use.

@@ -47,4 +47,18 @@ public interface StepDevice {
     /// @param from source piece
     /// @param to target piece
     void copy(List<KvBuffer> buffers, int from, int to);
+
+    /// Copies a piece of some buffers to the host between two steps, one buffer after the other, and waits for it.
+    ///
+    /// @param buffers the buffers
+    /// @param piece which
+    /// @param target off-heap, as large as a piece of all buffers
+    void read(List<KvBuffer> buffers, int piece, MemorySegment target);
+
+    /// Copies a piece of some buffers from the host, as [#read] gave it, and waits for it.
+    ///
+    /// @param buffers the buffers
+    /// @param piece which
+    /// @param source off-heap
+    void write(List<KvBuffer> buffers, int piece, MemorySegment source);
 }

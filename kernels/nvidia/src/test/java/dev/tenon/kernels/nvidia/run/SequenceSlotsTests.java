@@ -54,6 +54,16 @@ class SequenceSlotsTests {
         public void copy(List<KvBuffer> buffers, int from, int to) {
             copies.add(from + " to " + to + " in " + buffers.size());
         }
+
+        @Override
+        public void read(List<KvBuffer> buffers, int piece, MemorySegment target) {
+            copies.add(piece + " to host in " + buffers.size());
+        }
+
+        @Override
+        public void write(List<KvBuffer> buffers, int piece, MemorySegment source) {
+            copies.add("host to " + piece + " in " + buffers.size());
+        }
     }
 
     private static StepInput tokens(int slot, int position, int count) {

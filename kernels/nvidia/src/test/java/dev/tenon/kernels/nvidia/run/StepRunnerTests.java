@@ -103,6 +103,16 @@ class StepRunnerTests {
         }
 
         @Override
+        public void read(List<KvBuffer> buffers, int piece, MemorySegment target) {
+            calls.add("read " + piece + " in " + buffers.size());
+        }
+
+        @Override
+        public void write(List<KvBuffer> buffers, int piece, MemorySegment source) {
+            calls.add("write " + piece + " in " + buffers.size());
+        }
+
+        @Override
         public boolean arrivesWith(int rows) {
             return rows <= 8;
         }

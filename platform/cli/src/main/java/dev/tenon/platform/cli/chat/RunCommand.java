@@ -135,6 +135,13 @@ public final class RunCommand implements TenonCommand {
     @Range(max = Integer.MAX_VALUE)
     private Integer contextShift;
 
+    @Option(
+            names = {"--session", "--prompt-cache"},
+            paramLabel = "FILE",
+            description = "Keep what was computed in a file (made if it is missing), and run of a prompt only what"
+                    + " does not begin like the one before. The text is the same without.")
+    private Path kept;
+
     @Mixin
     private ModelOptions model;
 
@@ -169,6 +176,7 @@ public final class RunCommand implements TenonCommand {
         ModelDefaults defaults = ModelDefaults.of(request.path());
         boolean talks = given.question() == null && talks(defaults);
         String text = given.question() != null || talks ? given.question() : promptText(defaults);
+        KeptSession keptSession = new KeptSession(kept, inputs);
         SamplingParams params = sampling.params(defaults);
         grammar.compile();
         int limit = predict != null ? predict : defaults.integer("predict", -1);
@@ -191,7 +199,7 @@ public final class RunCommand implements TenonCommand {
                 console.out().flush();
             }
             GenerationRequest generation = GenerationRequest.builder()
-                    .prompt(tokens)
+                    .prompt(keptSession.restore(session, tokens))
                     .sampling(params)
                     .maxNewTokens(limit)
                     .stop(stop)
@@ -208,6 +216,7 @@ public final class RunCommand implements TenonCommand {
             }
             console.out().println();
             console.out().flush();
+            keptSession.keep(session);
             StopNote.of(usage, limit, loaded.contextLength(), stop, output.heard())
                     .ifPresent(console::note);
             report(loaded, usage, params, output.firstToken(), inputs);
@@ -224,6 +233,7 @@ public final class RunCommand implements TenonCommand {
                 && !ignoreEos
                 && !grammar.given()
                 && jsonMetrics == null
+                && kept == null
                 && console.inIsTerminal()
                 && console.outIsTerminal();
     }

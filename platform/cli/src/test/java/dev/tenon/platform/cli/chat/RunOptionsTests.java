@@ -1,5 +1,6 @@
 package dev.tenon.platform.cli.chat;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -73,6 +75,42 @@ class RunOptionsTests {
                 List.of(ngram, smaller, off, ngram, smaller, off),
                 cli.engine.loads.stream().map(LoadRequest::settings).toList());
         assertEquals(2, cli.run("run", "-p", "x", "--speculate", "guess").status());
+    }
+
+    @Test
+    void aKeptSessionLeavesOnlyTheRestOfAPromptToRun() throws IOException {
+        Path kept = folder.resolve("kept");
+        int[] prompt = encoded("one two three");
+        assertEquals(
+                0,
+                cli.run("run", "-p", "one two three", "--session", kept.toString())
+                        .status());
+        assertArrayEquals(prompt, cli.engine.requests.getLast().prompt());
+        assertTrue(Files.size(kept) > 0);
+        assertEquals(
+                0,
+                cli.run("run", "-p", "one two three", "--session", kept.toString())
+                        .status());
+        assertArrayEquals(
+                new int[] {prompt[prompt.length - 1]},
+                cli.engine.requests.getLast().prompt());
+        int[] other = encoded("one two 3");
+        int same = Arrays.mismatch(prompt, other);
+        assertTrue(same > 0);
+        assertEquals(
+                0,
+                cli.run("run", "-p", "one two 3", "--session", kept.toString()).status());
+        assertArrayEquals(
+                Arrays.copyOfRange(other, same, other.length),
+                cli.engine.requests.getLast().prompt());
+        TestCli.Result result = cli.run("run", "-p", "x", "--session", folder.toString());
+        assertEquals(1, result.status());
+        assertTrue(result.err().contains("IO-001"), result.err());
+    }
+
+    private int[] encoded(String text) {
+        assertEquals(0, cli.run("run", "-p", text).status());
+        return cli.engine.requests.getLast().prompt();
     }
 
     @Test

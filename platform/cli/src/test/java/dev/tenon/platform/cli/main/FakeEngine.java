@@ -34,6 +34,11 @@ import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Tokenizer;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -284,6 +289,28 @@ public final class FakeEngine implements Engine {
 
         FakeSession(Tokenizer tokenizer) {
             this.tokenizer = tokenizer;
+        }
+
+        @Override
+        public int[] tokens() {
+            return tokens.clone();
+        }
+
+        @Override
+        public void save(OutputStream to) throws IOException {
+            DataOutputStream out = new DataOutputStream(to);
+            for (int token : tokens) {
+                out.writeInt(token);
+            }
+        }
+
+        @Override
+        public void restore(InputStream from) throws IOException {
+            DataInputStream in = new DataInputStream(from);
+            tokens = new int[in.available() / Integer.BYTES];
+            for (int i = 0; i < tokens.length; i++) {
+                tokens[i] = in.readInt();
+            }
         }
 
         @Override

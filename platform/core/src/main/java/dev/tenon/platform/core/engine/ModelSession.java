@@ -19,6 +19,9 @@ import dev.tenon.platform.core.generation.Proposer;
 import dev.tenon.platform.core.steps.EvaluationTask;
 import dev.tenon.platform.core.steps.SequenceTask;
 import dev.tenon.platform.core.steps.TokenSequence;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
@@ -266,6 +269,16 @@ final class ModelSession implements Session, MeasuredSession {
     }
 
     @Override
+    public int[] tokens() {
+        begin(false);
+        try {
+            return sequence.tokensFrom(0);
+        } finally {
+            end();
+        }
+    }
+
+    @Override
     public void truncate(int length) {
         begin(false);
         try {
@@ -284,6 +297,32 @@ final class ModelSession implements Session, MeasuredSession {
         begin(false);
         try {
             model.loop().placed().useAdapters(sequence, wanted);
+        } finally {
+            end();
+        }
+    }
+
+    @Override
+    public void save(OutputStream to) throws IOException {
+        begin(false);
+        try {
+            model.loop().placed().save(sequence, model.saved(), to);
+        } finally {
+            end();
+        }
+    }
+
+    @Override
+    public void restore(InputStream from) throws IOException {
+        begin(false);
+        try {
+            if (sequence.length() > 0) {
+                throw new TenonException(
+                        ErrorCode.ARGUMENT,
+                        "The session has " + sequence.length() + " tokens; a saved one is restored into an empty one."
+                                + " Truncate it to 0, or open another session.");
+            }
+            model.loop().placed().restore(sequence, model.saved(), from);
         } finally {
             end();
         }

@@ -29,6 +29,7 @@ import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
+import dev.tenon.platform.core.steps.SavedSequence;
 import dev.tenon.platform.core.steps.StepLimits;
 import dev.tenon.platform.core.steps.StepLoop;
 import dev.tenon.platform.core.tuned.TunedIdentity;
@@ -71,6 +72,8 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private final String defaultOutput;
     private final Map<String, Integer> outputs;
     private final boolean causal;
+    /// How the graph rotates positions.
+    private final String positions;
     private final CompletableFuture<Tokenizer> tokenizer;
     private final Set<ModelSession> sessions = ConcurrentHashMap.newKeySet();
     private final long loadNanos;
@@ -123,6 +126,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
                 this::placeAgain,
                 new StepLimits(maxBatchTokens, placer.maxSequences(), prefillMillis, prefixCache));
         this.defaultOutput = placement.outputs().getFirst();
+        this.positions = ModelDigest.positions(placement.definition().graph());
         this.causal = placement.definition().graph().isCausal();
         this.outputs = outputs(defaultOutput, placement.definition().graph());
         this.loadNanos = System.nanoTime() - startNanos;
@@ -130,6 +134,14 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
 
     StepLoop loop() {
         return loop;
+    }
+
+    /// {@return how its sequences are saved and restored}
+    SavedSequence saved() {
+        file.requireUnchanged();
+        List<GgufFile> files = new ArrayList<>(List.of(file));
+        files.addAll(adapters.files());
+        return new SavedSequence(ModelDigest.of(positions, files), config.vocabularySize(), contextLength);
     }
 
     /// Has its sessions get proposals, unless it has states, which could not go back where one is wrong.

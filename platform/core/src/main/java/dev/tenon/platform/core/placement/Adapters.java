@@ -158,6 +158,11 @@ public final class Adapters implements AutoCloseable {
         return tensor == null ? model.data(info) : tensor.file().data(info);
     }
 
+    /// {@return the adapters' files, in their order; owned by the adapters}
+    public List<GgufFile> files() {
+        return files.stream().map(AdapterFile::file).toList();
+    }
+
     /// Checks that the files are what they were.
     ///
     /// @throws dev.tenon.api.error.TenonException (`GGUF-010`) if one was changed

@@ -5,6 +5,9 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.platform.core.control.SchedulingStatus;
 import dev.tenon.platform.core.placement.Placement;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -114,6 +117,41 @@ public final class PlacedSequences {
                 sequence.useAdapters(scales);
             }
         });
+    }
+
+    /// Writes a session's sequence, which has no task.
+    ///
+    /// @param as tells how
+    public void save(TokenSequence sequence, SavedSequence as, OutputStream to) throws IOException {
+        exclusively(() -> as.write(sequence, placement == null ? null : placement.plan(), to));
+    }
+
+    /// Reads a session's sequence, which is empty and has no task.
+    ///
+    /// @param as tells how
+    /// @throws TenonException (`STATE-005`) if the bytes are of none of the model and its placement
+    public void restore(TokenSequence sequence, SavedSequence as, InputStream from) throws IOException {
+        exclusively(() -> as.read(sequence, this, from));
+    }
+
+    /// What reads or writes.
+    @FunctionalInterface
+    private interface Transfer {
+        void run() throws IOException;
+    }
+
+    private void exclusively(Transfer transfer) throws IOException {
+        IOException[] failure = new IOException[1];
+        lock.exclusively(() -> {
+            try {
+                transfer.run();
+            } catch (IOException e) {
+                failure[0] = e;
+            }
+        });
+        if (failure[0] != null) {
+            throw failure[0];
+        }
     }
 
     /// Has the next step place the model again, because something better than what it runs on has
@@ -240,6 +278,11 @@ public final class PlacedSequences {
         }
     }
 
+    /// Releases the pages of a sequence that hold nothing that was computed.
+    void trim(TokenSequence sequence) {
+        sequence.truncate(sequence.length(), placement == null ? 1 : tokensPerPage(), pool);
+    }
+
     /// Keeps the first tokens of a sequence.
     void truncate(TokenSequence sequence, int length) {
         if (placement == null) {
@@ -255,7 +298,7 @@ public final class PlacedSequences {
     void settle(SequenceTask task) {
         TokenSequence sequence = task.sequence();
         if (task.checked() > 0) {
-            sequence.truncate(sequence.length(), tokensPerPage(), pool);
+            trim(sequence);
         }
         if (sequence.leaving() > 0) {
             int from = sequence.leaveFrom();

@@ -93,6 +93,17 @@ public final class TokenSequence implements TokenHistory {
         return computed;
     }
 
+    /// {@return how many of the tokens have run, whatever became of what they left in the cache}
+    int ran() {
+        return ran;
+    }
+
+    /// Notes what is known of tokens that were appended: how many need not run, and how many have run at some time.
+    void restored(int newComputed, int newRan) {
+        computed = newComputed;
+        ran = newRan;
+    }
+
     /// {@return whether all tokens have run, whatever became of what they left in the cache}
     public boolean allRan() {
         return ran == length;
@@ -211,7 +222,7 @@ public final class TokenSequence implements TokenHistory {
     }
 
     /// {@return the tokens from an index on}
-    int[] tokensFrom(int index) {
+    public int[] tokensFrom(int index) {
         return Arrays.copyOfRange(tokens, index, length);
     }
 

@@ -1,5 +1,7 @@
 package dev.tenon.platform.core.engine;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
 import dev.tenon.api.config.Knob;
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Allocator;
@@ -9,6 +11,7 @@ import dev.tenon.api.device.Compiler;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceInfo;
 import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.HostCopies;
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Plan;
@@ -28,6 +31,7 @@ import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenSampling;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -385,6 +389,14 @@ final class FakeBackend implements Backend {
                 public void copy(int from, int to) {
                     pages[to] = pages[from].clone();
                 }
+
+                @Override
+                public Optional<HostCopies> hostCopies() {
+                    return Optional.of(new FakeCopies(
+                            "fake pages of " + id,
+                            (page, to) -> MemorySegment.copy(pages[page], 0, to, JAVA_INT, 0, PAGE),
+                            (page, tokens, from) -> MemorySegment.copy(from, JAVA_INT, 0, pages[page], 0, PAGE)));
+                }
             };
         }
 
@@ -396,6 +408,26 @@ final class FakeBackend implements Backend {
         @Override
         public void close() {
             closed = true;
+        }
+    }
+
+    private interface ToHost {
+        void read(int index, MemorySegment to);
+    }
+
+    private interface FromHost {
+        void write(int index, int tokens, MemorySegment from);
+    }
+
+    private record FakeCopies(String layout, ToHost toHost, FromHost fromHost) implements HostCopies {
+        @Override
+        public void read(int index, MemorySegment target) {
+            toHost.read(index, target);
+        }
+
+        @Override
+        public void write(int index, int tokens, MemorySegment source) {
+            fromHost.write(index, tokens, source);
         }
     }
 
@@ -437,6 +469,15 @@ final class FakeBackend implements Backend {
         public void copy(int from, int to) {
             sums[to] = sums[from];
             lengths[to] = lengths[from];
+        }
+
+        @Override
+        public Optional<HostCopies> hostCopies() {
+            return Optional.of(new FakeCopies(
+                    "fake states", (slot, to) -> to.set(JAVA_INT, 0, sums[slot]), (slot, tokens, from) -> {
+                        sums[slot] = from.get(JAVA_INT, 0);
+                        lengths[slot] = tokens;
+                    }));
         }
     }
 
