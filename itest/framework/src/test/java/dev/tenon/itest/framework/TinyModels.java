@@ -20,6 +20,11 @@ final class TinyModels {
     static final int CONTEXT = 128;
     static final int VOCAB = 259;
 
+    /// An architecture whose sequences have a state beside keys and values.
+    static final String HYBRID = "lfm2";
+
+    private static final int TAPS = 3;
+
     private TinyModels() {}
 
     /// {@return elements of a head: qwen3 has heads wider than their share of the residual stream}
@@ -41,6 +46,13 @@ final class TinyModels {
         m.put(architecture + ".attention.value_length", GgufValue.ofUint32(headDim(architecture)));
         m.put(architecture + ".attention.layer_norm_rms_epsilon", GgufValue.of(1e-5f));
         m.put(architecture + ".rope.freq_base", GgufValue.of(5000f));
+        if (architecture.equals(HYBRID)) {
+            // The first layer has a convolution in the place of attention.
+            m.put(
+                    HYBRID + ".attention.head_count_kv",
+                    new GgufValue(GgufType.ARRAY, GgufType.INT32, new long[] {0, KV_HEADS}));
+            m.put(HYBRID + ".shortconv.l_cache", GgufValue.ofUint32(TAPS));
+        }
         return m;
     }
 
@@ -51,7 +63,8 @@ final class TinyModels {
         long feedForward = FEED_FORWARD;
         Map<String, List<Long>> t = new LinkedHashMap<>();
         t.put("token_embd.weight", List.of(width, (long) VOCAB));
-        t.put("output_norm.weight", List.of(width));
+        boolean hybrid = architecture.equals(HYBRID);
+        t.put(hybrid ? "token_embd_norm.weight" : "output_norm.weight", List.of(width));
         t.put("output.weight", List.of(width, (long) VOCAB));
         if (architecture.equals("llama")) {
             t.put("rope_freqs.weight", List.of(headDim(architecture) / 2L));
@@ -59,11 +72,17 @@ final class TinyModels {
         for (int l = 0; l < LAYERS; l++) {
             String blk = "blk." + l + ".";
             t.put(blk + "attn_norm.weight", List.of(width));
-            t.put(blk + "attn_q.weight", List.of(width, q));
-            t.put(blk + "attn_k.weight", List.of(width, kv));
-            t.put(blk + "attn_v.weight", List.of(width, kv));
-            t.put(blk + "attn_output.weight", List.of(q, width));
-            if (architecture.equals("qwen3")) {
+            if (hybrid && l == 0) {
+                t.put(blk + "shortconv.in_proj.weight", List.of(width, 3 * width));
+                t.put(blk + "shortconv.conv.weight", List.of((long) TAPS, width));
+                t.put(blk + "shortconv.out_proj.weight", List.of(width, width));
+            } else {
+                t.put(blk + "attn_q.weight", List.of(width, q));
+                t.put(blk + "attn_k.weight", List.of(width, kv));
+                t.put(blk + "attn_v.weight", List.of(width, kv));
+                t.put(blk + "attn_output.weight", List.of(q, width));
+            }
+            if (architecture.equals("qwen3") || hybrid && l > 0) {
                 t.put(blk + "attn_q_norm.weight", List.of((long) headDim(architecture)));
                 t.put(blk + "attn_k_norm.weight", List.of((long) headDim(architecture)));
             }
