@@ -132,6 +132,7 @@ final class SupportPage {
     }
 
     private String page(String renew) throws IOException {
+        ConformanceReports conformance = ConformanceReports.read();
         return """
                 # Support
 
@@ -157,6 +158,15 @@ final class SupportPage {
                 heads of more than 256 elements (one: Gemma 4), tokens that see what follows them (one: encoders). Other ops around these are launches of their own;
                 products of one input in one format share a launch, three at a time.
 
+                ## Conformance
+
+                What `tenon itest --backend ID --suite all --report FILE.json` said last, with the files of `docs/reports/itest/`: cases that passed, and those that are skipped because
+                the backend does not offer what they are about. %s
+
+                | suite | %s |
+                | --- |%s
+                %s
+
                 ## Formats
 
                 Products with a matrix in each format. The CPU backend prefers the machine code of `kernels/x86` where there is some. Golden blocks: the
@@ -181,7 +191,17 @@ final class SupportPage {
                 | architecture | kernels | |
                 | --- | --- | --- |
                 %s
-                """.formatted(renew, ops(), formats(), architectures(), manyKernels(), layers());
+                """.formatted(
+                        renew,
+                        ops(),
+                        conformance.machines(),
+                        conformance.columns(),
+                        " --- |".repeat(conformance.count()),
+                        conformance.rows(),
+                        formats(),
+                        architectures(),
+                        manyKernels(),
+                        layers());
     }
 
     private String ops() {

@@ -60,7 +60,8 @@ import org.junit.jupiter.api.TestFactory;
 /// ```
 ///
 /// Numbers ([BackendNumbersContract]), batches ([BackendBatchContract]), opening and closing and threads
-/// ([BackendLifeContract]), limits, memory, errors, and agreement of `supports` with `compile`. The hooks are the
+/// ([BackendLifeContract]), steps that run again ([BackendReplayContract]), limits, memory, errors, and agreement of
+/// `supports` with `compile`. The hooks are the
 /// protected methods.
 public abstract class BackendContract extends BackendLifeContract {
     /// For subclasses.

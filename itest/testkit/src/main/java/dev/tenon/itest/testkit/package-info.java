@@ -4,7 +4,7 @@
 /// Extend [QuantFormatContract], [ArchitectureContract], [BackendContract] or [KernelContract], implement the
 /// hooks, and run the class with JUnit Jupiter 6. The package `reference` holds the truth that numbers are
 /// compared with, and `models` the tiny models that they are computed of; both serve tests of a bundle's own.
-@Version("1.1.0")
+@Version("1.2.0")
 @Export
 package dev.tenon.itest.testkit;
 

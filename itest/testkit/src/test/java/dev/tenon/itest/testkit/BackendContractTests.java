@@ -68,6 +68,7 @@ class BackendContractTests {
             case PLANS_SHARE_THEIR_SCRATCH -> "plansOfOneDeviceRunAtTheSameTime";
             case TOKENS_OF_THE_FIRST_ROW, TOKENS_UNASKED_FOR -> "aStepMayMixRowsThatTheDeviceChoosesFromWithOthers";
             case SUPPORTS_SAYS_YES_TO_ALL -> "anUnknownOpIsRefusedWithItsKind";
+            case BITS_CHANGE_NOW_AND_THEN -> "stepsThatAlternateGiveTheSameBitsBesideAnotherPlanAndABusyThread";
             case NOISE -> "linearMatchesTheReferenceInEveryFormat";
         };
         // Only the test that is there for it: all of them for every fault would take a minute.

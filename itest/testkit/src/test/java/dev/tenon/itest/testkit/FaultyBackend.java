@@ -38,6 +38,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /// A [ReferenceBackend] that breaks the contract in one named way.
@@ -64,13 +65,15 @@ record FaultyBackend(Backend sound, Fault fault) implements Backend {
         TOKENS_OF_THE_FIRST_ROW,
         TOKENS_UNASKED_FOR,
         SUPPORTS_SAYS_YES_TO_ALL,
-        NOISE
+        NOISE,
+        BITS_CHANGE_NOW_AND_THEN
     }
 
     /// What faults leave behind; kept from the garbage collector, which would close it.
     private static final List<Object> LEAKED = Collections.synchronizedList(new ArrayList<>());
 
     private static volatile int shared;
+    private static final AtomicInteger ROWS = new AtomicInteger();
 
     FaultyBackend(Fault fault) {
         this(new ReferenceBackend(), fault);
@@ -197,6 +200,9 @@ record FaultyBackend(Backend sound, Fault fault) implements Backend {
                 @Override
                 public void logits(int row, float[] target) {
                     result.logits(row, target);
+                    if (fault == Fault.BITS_CHANGE_NOW_AND_THEN && ROWS.incrementAndGet() % 97 == 0) {
+                        target[0] = Math.nextUp(target[0]);
+                    }
                     for (int i = 0; fault == Fault.NOISE && i < target.length; i++) {
                         target[i] *= (float) (1 + 0.02 * Math.sin(i));
                     }

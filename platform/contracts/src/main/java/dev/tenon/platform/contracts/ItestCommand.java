@@ -16,6 +16,7 @@ import dev.tenon.platform.contracts.itest.CaseProgress;
 import dev.tenon.platform.contracts.itest.Contracts;
 import dev.tenon.platform.contracts.itest.GoldenFile;
 import dev.tenon.platform.contracts.itest.Report;
+import dev.tenon.platform.contracts.itest.Suite;
 import dev.tenon.platform.contracts.itest.TinyModel;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
@@ -46,7 +47,9 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Runs contract tests on this machine: of what a bundle's jar offers (formats, kernels,"
-                    + " architectures, backends), or of an installed backend.",
+                    + " architectures, backends), of an installed backend, or suites by name.",
+            "Suites of a backend: ops (numbers), schedule (batches, fusion), capture (steps that run again), queue"
+                    + " (threads, limits, errors); others: gguf (files), server (HTTP at loopback).",
             "A jar is tried in a fresh process beside the distribution's bundles, without deploy/ and etc/.",
             "Exit status 1 if a test fails or the jar does not run."
         },
@@ -54,7 +57,9 @@ import picocli.CommandLine.Spec;
         footer = {
             "  tenon itest my-format.jar",
             "  tenon itest my-model.jar --model tiny.gguf --golden tiny.json --report itest.xml",
-            "  tenon itest --backend cuda --formats Q6_K,F16 --report itest.txt"
+            "  tenon itest --backend cuda --formats Q6_K,F16 --report itest.txt",
+            "  tenon itest --backend cuda --suite all --report cuda.json",
+            "  tenon itest --suite gguf,server"
         })
 @Component(
         service = TenonCommand.class,
@@ -80,6 +85,13 @@ public final class ItestCommand implements TenonCommand {
     @Option(names = "--backend", paramLabel = "ID", description = "An installed backend to test, as in tenon devices.")
     private String backend;
 
+    @Option(
+            names = "--suite",
+            paramLabel = "NAME",
+            split = ",",
+            description = "What to run: ops, schedule, capture, queue (with --backend), gguf, server, or all.")
+    private List<String> suites = List.of();
+
     @Option(names = "--device", paramLabel = "ID", defaultValue = "", description = "Its device (default: the first).")
     private String device;
 
@@ -95,7 +107,8 @@ public final class ItestCommand implements TenonCommand {
             paramLabel = "FILE",
             description =
                     "A GGUF file of an architecture of the jar, whose metadata and shapes are taken for its contract"
-                            + " (default: a tiny model with the keys that GGUF defines for decoders).")
+                            + " (default: a tiny model with the keys that GGUF defines for decoders); of the server's"
+                            + " suite: what it serves (default: the configured model).")
     private Path model;
 
     @Option(
@@ -109,7 +122,8 @@ public final class ItestCommand implements TenonCommand {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "1000",
-            description = "How many times plans and devices are opened and closed (default: ${DEFAULT-VALUE}).")
+            description = "How many times plans and devices are opened and closed; steps run again ten times as often"
+                    + " (default: ${DEFAULT-VALUE}).")
     @Range(min = 1, max = 1_000_000)
     private int rounds;
 
@@ -126,7 +140,7 @@ public final class ItestCommand implements TenonCommand {
             names = "--report",
             paramLabel = "FILE",
             description = "Also write the report to a file (replaced if it exists): JUnit XML if its name ends in .xml,"
-                    + " else text.")
+                    + " counts as JSON if in .json, else text.")
     private Path report;
 
     @Option(names = "--here", description = "Try the jars in this process, beside those of deploy/.")
@@ -134,8 +148,13 @@ public final class ItestCommand implements TenonCommand {
 
     @Override
     public Integer call() throws Exception {
-        if (jars.isEmpty() == (backend == null)) {
-            throw new ParameterException(spec.commandLine(), "Give either jars or --backend ID");
+        List<Suite> chosen = chosen();
+        if (jars.isEmpty() == (backend == null && chosen.isEmpty())) {
+            throw new ParameterException(spec.commandLine(), "Give either jars or --backend ID or --suite NAME");
+        }
+        if (backend == null && chosen.stream().anyMatch(Suite::needsBackend)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--suite " + String.join(",", suites) + " needs --backend ID");
         }
         if (golden != null && model == null) {
             throw new ParameterException(spec.commandLine(), "--golden needs the --model whose logits it holds");
@@ -159,11 +178,13 @@ public final class ItestCommand implements TenonCommand {
         List<QuantFormat> known = new ArrayList<>(sorted);
         handed.forEach(bundle -> known.addAll(bundle.services(QuantFormat.class)));
         List<GoldenLogits> cases = golden == null ? List.of() : GoldenFile.read(golden);
-        try (GgufFile file = model == null ? null : GgufReader.open(model, TensorTypes.of(known));
+        try (GgufFile file = model == null || !chosen.isEmpty() ? null : GgufReader.open(model, TensorTypes.of(known));
                 CaseProgress progress = new CaseProgress(console)) {
             Contracts contracts = new Contracts(
                     backends, sorted, new Contracts.Choices(device, settings, rounds, large, wanted), progress);
-            if (backend != null) {
+            if (!chosen.isEmpty()) {
+                contracts.suites(chosen, backend == null ? null : installed(), served(chosen));
+            } else if (backend != null) {
                 contracts.backend(installed());
             }
             for (HandedBundle bundle : handed) {
@@ -175,6 +196,31 @@ public final class ItestCommand implements TenonCommand {
             progress.close();
             return done(contracts.report());
         }
+    }
+
+    private List<Suite> chosen() {
+        return suites.stream()
+                .flatMap(name -> Suite.named(name)
+                        .orElseThrow(() -> new ParameterException(
+                                spec.commandLine(),
+                                "There is no suite '" + name + "'; suites: " + Suite.names() + ", all"))
+                        .stream())
+                .distinct()
+                .toList();
+    }
+
+    /// What the server's suite serves, and on what.
+    private List<String> served(List<Suite> chosen) {
+        if (!chosen.contains(Suite.SERVER)) {
+            return List.of();
+        }
+        Path file = console.model(model == null ? null : model.toString());
+        List<String> arguments =
+                new ArrayList<>(List.of("-m", file.toAbsolutePath().toString()));
+        if (backend != null) {
+            arguments.addAll(List.of("--backend", backend));
+        }
+        return arguments;
     }
 
     private int done(Report result) {

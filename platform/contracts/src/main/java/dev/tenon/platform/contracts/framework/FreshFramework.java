@@ -28,33 +28,73 @@ public final class FreshFramework {
 
     private FreshFramework() {}
 
+    /// A command that runs in a process of its own; closing it ends the process and removes what it has written.
+    ///
+    /// @param process the process
+    /// @param folder where it has written
+    public record Running(Process process, Path folder) implements AutoCloseable {
+        @Override
+        public void close() {
+            process.destroyForcibly().onExit().join();
+            delete(folder);
+        }
+    }
+
+    /// Starts a server: a command whose output is read, and that no setting of this process's environment reaches.
+    ///
+    /// @param arguments the command line
+    /// @return the process; the caller closes it
+    /// @throws TenonException (`IO-001`) if it could not be prepared
+    public static Running serve(List<String> arguments) {
+        Path fresh = null;
+        try {
+            fresh = folder();
+            ProcessBuilder builder = builder(fresh, arguments).redirectError(ProcessBuilder.Redirect.INHERIT);
+            builder.environment().keySet().removeIf(name -> name.startsWith("TENON_SERVE_"));
+            return new Running(builder.start(), fresh);
+        } catch (IOException e) {
+            delete(fresh);
+            throw unprepared(e);
+        }
+    }
+
+    private static TenonException unprepared(IOException e) {
+        return new TenonException(ErrorCode.IO, "A fresh framework cannot be prepared: " + e.getMessage(), e);
+    }
+
+    private static Path folder() throws IOException {
+        Path home = Path.of(
+                FrameworkUtil.getBundle(FreshFramework.class).getBundleContext().getProperty("tenon.home"));
+        Path fresh = Files.createTempDirectory(WorkFolder.path(), "tenon-itest-");
+        Files.createDirectories(fresh.resolve("etc"));
+        Files.createDirectories(fresh.resolve("deploy"));
+        Files.createDirectories(fresh.resolve("work"));
+        Files.createSymbolicLink(fresh.resolve("bundles"), home.resolve("bundles"));
+        return fresh;
+    }
+
+    private static ProcessBuilder builder(Path fresh, List<String> arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(option -> OWN.stream().noneMatch(option::startsWith))
+                .forEach(command::add);
+        command.addAll(List.of("-cp", absolute(System.getProperty("java.class.path")), "-Dtenon.home=" + fresh));
+        command.add(MAIN);
+        command.addAll(arguments);
+        return new ProcessBuilder(command).directory(fresh.resolve("work").toFile());
+    }
+
     /// Runs a command, with this process's streams.
     ///
     /// @param arguments the command line
     /// @return its exit status
     /// @throws TenonException (`BUNDLE-002`) if the process died, (`IO-001`) if it could not be prepared
     public static int run(List<String> arguments) {
-        Path home = Path.of(
-                FrameworkUtil.getBundle(FreshFramework.class).getBundleContext().getProperty("tenon.home"));
         Path fresh = null;
         try {
-            fresh = Files.createTempDirectory(WorkFolder.path(), "tenon-itest-");
-            Files.createDirectories(fresh.resolve("etc"));
-            Files.createDirectories(fresh.resolve("deploy"));
-            Path work = Files.createDirectories(fresh.resolve("work"));
-            Files.createSymbolicLink(fresh.resolve("bundles"), home.resolve("bundles"));
-            List<String> command = new ArrayList<>();
-            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-            ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                    .filter(option -> OWN.stream().noneMatch(option::startsWith))
-                    .forEach(command::add);
-            command.addAll(List.of("-cp", absolute(System.getProperty("java.class.path")), "-Dtenon.home=" + fresh));
-            command.add(MAIN);
-            command.addAll(arguments);
-            Process process = new ProcessBuilder(command)
-                    .directory(work.toFile())
-                    .inheritIO()
-                    .start();
+            fresh = folder();
+            Process process = builder(fresh, arguments).inheritIO().start();
             int status = waitFor(process);
             if (status > SIGNALS && status != READER_GONE) {
                 throw new TenonException(
@@ -65,7 +105,7 @@ public final class FreshFramework {
             }
             return status;
         } catch (IOException e) {
-            throw new TenonException(ErrorCode.IO, "A fresh framework cannot be prepared: " + e.getMessage(), e);
+            throw unprepared(e);
         } finally {
             delete(fresh);
         }

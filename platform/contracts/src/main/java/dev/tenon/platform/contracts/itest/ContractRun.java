@@ -5,11 +5,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.junit.jupiter.engine.JupiterTestEngine;
+import org.junit.platform.engine.FilterResult;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.Launcher;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.PostDiscoveryFilter;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
@@ -41,14 +45,16 @@ public final class ContractRun implements TestExecutionListener {
     }
 
     private final String what;
+    private final String suite;
     private final Consumer<Case> onCase;
     private final List<Case> cases = new ArrayList<>();
     private final Map<String, Long> begins = new HashMap<>();
     private TestPlan plan;
     private double seconds;
 
-    private ContractRun(String what, Consumer<Case> onCase) {
+    private ContractRun(String what, String suite, Consumer<Case> onCase) {
         this.what = what;
+        this.suite = suite;
         this.onCase = onCase;
     }
 
@@ -59,7 +65,19 @@ public final class ContractRun implements TestExecutionListener {
     /// @param onCase hears of each case as it ends
     /// @return what came out
     static ContractRun of(String what, Class<?> type, Consumer<Case> onCase) {
-        ContractRun run = new ContractRun(what, onCase);
+        return of(what, "", type, declaring -> true, onCase);
+    }
+
+    /// Runs those tests of a class that are written in some of its parents.
+    ///
+    /// @param what what is tested, for reports
+    /// @param suite the suite's name; empty without one
+    /// @param type the class
+    /// @param part tells the classes whose tests are run
+    /// @param onCase hears of each case as it ends
+    /// @return what came out
+    static ContractRun of(String what, String suite, Class<?> type, Predicate<Class<?>> part, Consumer<Case> onCase) {
+        ContractRun run = new ContractRun(what, suite, onCase);
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
         long begin = System.nanoTime();
@@ -76,6 +94,11 @@ public final class ContractRun implements TestExecutionListener {
                     .build());
             LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
                     .selectors(DiscoverySelectors.selectClass(type))
+                    .filters((PostDiscoveryFilter) test -> FilterResult.includedIf(test.getSource()
+                            .filter(MethodSource.class::isInstance)
+                            .map(source -> part.test(
+                                    ((MethodSource) source).getJavaMethod().getDeclaringClass()))
+                            .orElse(true)))
                     .build();
             launcher.execute(request, run);
         } finally {
@@ -92,6 +115,11 @@ public final class ContractRun implements TestExecutionListener {
     /// {@return what was tested}
     String what() {
         return what;
+    }
+
+    /// {@return the suite's name; empty without one}
+    String suite() {
+        return suite;
     }
 
     /// {@return all cases, in the order in which they ended}

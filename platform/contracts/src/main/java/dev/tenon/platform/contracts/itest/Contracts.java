@@ -60,6 +60,11 @@ public final class Contracts {
     /// @param backend an installed or a handed one
     /// @throws BackendException (`BACKEND-001`) if it is not available here
     public void backend(Backend backend) {
+        select(backend);
+        run("backend " + backend.id(), SelectedBackendContract.class);
+    }
+
+    private void select(Backend backend) {
         Probe probe = backend.probe();
         if (!probe.available()) {
             throw new BackendException(
@@ -73,7 +78,6 @@ public final class Contracts {
         title.add("formats " + chosen.stream().map(QuantFormat::id).collect(Collectors.joining(" ")));
         SelectedBackendContract.select(new SelectedBackendContract.Selection(
                 backend, choices.device(), choices.settings(), chosen, choices.rounds(), choices.large()));
-        run("backend " + backend.id(), SelectedBackendContract.class);
     }
 
     /// Runs the contracts for what a handed bundle offers.
@@ -165,6 +169,41 @@ public final class Contracts {
 
     private static String names(KernelProvider provider) {
         return provider.kernels().stream().map(Kernel::name).collect(Collectors.joining(" "));
+    }
+
+    /// Runs suites: parts of a backend's contract, and what needs none.
+    ///
+    /// @param suites which
+    /// @param backend an installed one; null if no suite needs it
+    /// @param serve options of `serve` for the server's suite
+    /// @throws BackendException (`BACKEND-001`) if the backend is not available here
+    public void suites(List<Suite> suites, Backend backend, List<String> serve) {
+        if (backend != null) {
+            select(backend);
+        }
+        for (Suite suite : suites) {
+            String what = suite.needsBackend() ? "backend " + backend.id() + ", suite " + suite : "suite " + suite;
+            switch (suite) {
+                case GGUF -> {
+                    GgufContract.select(formats);
+                    run(what, suite, GgufContract.class);
+                    for (QuantFormat format : formats) {
+                        SelectedFormatContract.select(format);
+                        run(what + ", format " + format.id(), suite, SelectedFormatContract.class);
+                    }
+                }
+                case SERVER -> {
+                    ServerContract.select(serve);
+                    run(what, suite, ServerContract.class);
+                }
+                default ->
+                    runs.add(ContractRun.of(what, suite.toString(), SelectedBackendContract.class, suite::has, onCase));
+            }
+        }
+    }
+
+    private void run(String what, Suite suite, Class<?> contract) {
+        runs.add(ContractRun.of(what, suite.toString(), contract, declaring -> true, onCase));
     }
 
     private void run(String what, Class<?> contract) {

@@ -1,5 +1,10 @@
 package dev.tenon.platform.contracts.itest;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.contracts.itest.ContractRun.Case;
 import dev.tenon.platform.contracts.itest.ContractRun.Outcome;
@@ -38,11 +43,8 @@ public record Report(List<String> title, List<ContractRun> runs) {
         title.forEach(out::println);
         for (ContractRun run : runs) {
             out.printf("%n%s%n%6s %6s %7s%n", run.what(), "passed", "failed", "skipped");
-            Map<String, int[]> tallies = new TreeMap<>();
-            run.cases()
-                    .forEach(c -> tallies.computeIfAbsent(c.method(), name -> new int[3])[
-                            c.outcome().ordinal()]++);
-            tallies.forEach((method, tally) -> out.printf("%6d %6d %7d  %s%n", tally[0], tally[1], tally[2], method));
+            tallies(run)
+                    .forEach((method, tally) -> out.printf("%6d %6d %7d  %s%n", tally[0], tally[1], tally[2], method));
             notPassed(run, Outcome.SKIPPED, out);
             notPassed(run, Outcome.FAILED, out);
         }
@@ -64,12 +66,51 @@ public record Report(List<String> title, List<ContractRun> runs) {
         }
     }
 
-    /// Writes the report to a file, which it replaces: JUnit XML if its name ends in `.xml`, else text.
+    /// Writes the report to a file, which it replaces: JUnit XML if its name ends in `.xml`, counts as JSON if in
+    /// `.json`,
+    /// else text.
     ///
     /// @param file the file
     /// @throws dev.tenon.api.error.TenonException (`IO-001`) if it cannot be written
     public void write(Path file) {
-        OutputFile.write(file, true, file.getFileName().toString().endsWith(".xml") ? xml() : text());
+        String name = file.getFileName().toString();
+        OutputFile.write(file, true, name.endsWith(".xml") ? xml() : name.endsWith(".json") ? json() : text());
+    }
+
+    /// Counts by method, so that two runs can be compared, and what did not pass.
+    private String json() {
+        ObjectMapper mapper = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+        ObjectNode report = mapper.createObjectNode();
+        title.forEach(report.putArray("title")::add);
+        ArrayNode all = report.putArray("runs");
+        for (ContractRun run : runs) {
+            ObjectNode one = all.addObject();
+            one.put("what", run.what()).put("suite", run.suite());
+            ObjectNode methods = one.putObject("methods");
+            tallies(run).forEach((method, tally) -> {
+                ArrayNode counts = methods.putArray(method);
+                for (int count : tally) {
+                    counts.add(count);
+                }
+            });
+            ObjectNode reasons = one.putObject("notPassed");
+            run.cases().stream()
+                    .filter(each -> each.outcome() != Outcome.PASSED)
+                    .forEach(each -> reasons.put(each.title(), each.outcome() + " " + each.reason()));
+        }
+        try {
+            return mapper.writeValueAsString(report) + "\n";
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a tree in memory can be written", e);
+        }
+    }
+
+    private static Map<String, int[]> tallies(ContractRun run) {
+        Map<String, int[]> tallies = new TreeMap<>();
+        run.cases()
+                .forEach(each -> tallies.computeIfAbsent(each.method(), name -> new int[3])[
+                        each.outcome().ordinal()]++);
+        return tallies;
     }
 
     private String xml() {

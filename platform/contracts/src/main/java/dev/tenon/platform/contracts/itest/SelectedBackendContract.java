@@ -15,6 +15,8 @@ import java.util.Set;
 /// The backend contract for the backend that the command was told. JUnit makes the object, so what
 /// it is about comes through [#select]; one run at a time.
 final class SelectedBackendContract extends BackendContract {
+    private static final int REPLAYS_A_ROUND = 10;
+
     private static volatile Selection selected;
 
     /// What to test.
@@ -65,6 +67,11 @@ final class SelectedBackendContract extends BackendContract {
     @Override
     protected boolean large() {
         return selection.large();
+    }
+
+    @Override
+    protected int replays() {
+        return REPLAYS_A_ROUND * selection.rounds();
     }
 
     @Override
