@@ -15,7 +15,8 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// The reports of `tenon itest --suite` in `docs/reports/itest`, one a backend. None of them has a failure, and each backend
+/// The reports of `tenon itest --suite` in `docs/reports/itest`, one a backend. None of them has a failure, and each
+/// backend
 /// was tried with as many ops as the least that is asked for.
 ///
 /// @param byBackend the reports
@@ -75,8 +76,10 @@ record ConformanceReports(Map<String, JsonNode> byBackend) {
 
     String rows() {
         Set<String> suites = new TreeSet<>();
-        byBackend.values().forEach(report -> report.get("runs")
-                .forEach(run -> suites.add(run.get("suite").asText())));
+        byBackend
+                .values()
+                .forEach(report -> report.get("runs")
+                        .forEach(run -> suites.add(run.get("suite").asText())));
         return suites.stream()
                 .map(suite -> byBackend.values().stream()
                         .map(report -> cell(counts(report, suite)))

@@ -160,8 +160,8 @@ final class SupportPage {
 
                 ## Conformance
 
-                What `tenon itest --backend ID --suite all --report FILE.json` said last, with the files of `docs/reports/itest/`: cases that passed, and those that are skipped because
-                the backend does not offer what they are about. %s
+                What `tenon itest --backend ID --suite all --report FILE.json` said last, with the files of `docs/reports/itest/`: cases that passed, and those that
+                were skipped, for reasons that the files name. %s
 
                 | suite | %s |
                 | --- |%s
