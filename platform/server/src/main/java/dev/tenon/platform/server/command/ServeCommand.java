@@ -149,6 +149,15 @@ public final class ServeCommand implements TenonCommand {
     @Option(names = "--backend", paramLabel = "ID", description = "Backend (default: the configured one).")
     private String backend = "";
 
+    @Option(
+            names = "--lora",
+            paramLabel = "FILE[=SCALE]",
+            mapFallbackValue = "1",
+            description =
+                    "LoRA adapter of the one model that is given, and the factor on what it adds (default: 1); may"
+                            + " be repeated. Requests choose by their order.")
+    private Map<Path, Float> adapters = new LinkedHashMap<>();
+
     @Mixin
     private SpeculationOptions speculation;
 
@@ -242,10 +251,13 @@ public final class ServeCommand implements TenonCommand {
         }
         List<String> all = models.isEmpty() ? texts(value(ServeSettings.MODELS, null), ";") : models;
         boolean standard = all.isEmpty() && folder.isEmpty();
+        if (!adapters.isEmpty() && all.size() != 1 && !standard) {
+            throw new TenonException(ErrorCode.USAGE, "--lora needs exactly one -m, whose adapters they are.");
+        }
         Set<String> names = new HashSet<>();
         for (String given : standard ? Collections.<String>singletonList(null) : all) {
             int sign = given == null ? -1 : given.indexOf('=');
-            LoadRequest request = request(console.model(sign < 0 ? given : given.substring(sign + 1)));
+            LoadRequest request = withAdapters(request(console.model(sign < 0 ? given : given.substring(sign + 1))));
             List<String> called = sign > 0 ? List.of(given.substring(0, sign).split(",")) : List.of(name(request));
             for (int i = 2; !Collections.disjoint(names, called); i++) {
                 called = List.of(name(request) + "-" + i);
@@ -263,6 +275,18 @@ public final class ServeCommand implements TenonCommand {
 
     private LoadRequest request(Path file) {
         return speculation.in(LoadRequest.builder(file).backend(backend).build(), console);
+    }
+
+    private LoadRequest withAdapters(LoadRequest request) {
+        LoadRequest.Builder with = request.toBuilder();
+        adapters.forEach((file, scale) -> {
+            if (!Float.isFinite(scale)) {
+                throw new TenonException(
+                        ErrorCode.USAGE, "--lora " + file + "=" + scale + ": a finite number is expected.");
+            }
+            with.adapter(file.toString(), file, scale);
+        });
+        return with.build();
     }
 
     /// {@return a name for the file of a model, made of its own}

@@ -15,7 +15,7 @@ public final class SamplingFields {
     /// The fields.
     public static final FieldTable TABLE = FieldTable.of(
             "temperature top_p top_k min_p typical_p repeat_penalty repetition_penalty repeat_last_n presence_penalty"
-                    + " frequency_penalty seed logit_bias ignore_eos priority",
+                    + " frequency_penalty seed logit_bias ignore_eos priority lora",
             "",
             Map.ofEntries(
                     Map.entry("mirostat", "Leave it out."),

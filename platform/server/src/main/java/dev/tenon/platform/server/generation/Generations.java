@@ -103,6 +103,9 @@ public final class Generations {
         try (Turn turn = enter(exchange, served, priority);
                 Session session = whenFree(model::newSession)) {
             long admitted = System.nanoTime();
+            if (choice.adapters() != null) {
+                session.adapters(choice.adapters());
+            }
             Usage usage = session.generate(choice.request(), choice.listener());
             if (usage.finish() == FinishReason.CANCELLED) {
                 Thread.interrupted();

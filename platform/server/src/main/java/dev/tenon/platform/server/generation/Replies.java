@@ -14,12 +14,14 @@ import dev.tenon.platform.server.chat.ReplyFormat;
 import dev.tenon.platform.server.chat.ReplyGrammar;
 import dev.tenon.platform.server.chat.ReplyListener;
 import dev.tenon.platform.server.chat.ReplyParser;
+import dev.tenon.platform.server.fields.AdapterFields;
 import dev.tenon.platform.server.fields.SamplingFields;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.IntFunction;
 
 /// Answers conversations and continues texts: from a request to its replies. Safe for any thread.
@@ -168,6 +170,8 @@ public final class Replies {
         SamplingParams sampling =
                 SamplingFields.read(settings.body(), served.spec().sampling(), model);
         ReplyListener.GapObserver gaps = generations.gaps(served)::recordNanos;
+        Map<String, Float> adapters =
+                AdapterFields.read(settings.body(), served.spec().request());
         List<Choice> choices = new ArrayList<>();
         for (int i = 0; i < settings.choices(); i++) {
             Parsed parsed = outputs.apply(i);
@@ -187,7 +191,8 @@ public final class Replies {
                     .group(exchange.group())
                     .constraint(grammar == null ? null : grammar.constraint(lease.vocabulary()))
                     .build();
-            choices.add(new Choice(request, listener, usage -> end(usage, parsed, listener, settings.stop())));
+            choices.add(
+                    new Choice(request, adapters, listener, usage -> end(usage, parsed, listener, settings.stop())));
         }
         List<Usage> usages = generations.run(exchange, served, model, settings.priority(), choices);
         int cached = usages.stream().mapToInt(Usage::cachedTokens).min().orElse(0);
