@@ -232,7 +232,7 @@ class FolderTests {
                     .asInt();
             assertEquals(
                     200,
-                    server.post("/api/copy", "{\"source\":\"bard:v1\",\"destination\":\"a/b/skald\"}")
+                    server.post("/api/copy", "{\"source\":\"bard:v1\",\"destination\":\"a/b/skald:latest\"}")
                             .statusCode());
         }
         try (ServerFixture server = server()) {

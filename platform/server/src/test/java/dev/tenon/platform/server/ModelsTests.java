@@ -15,7 +15,11 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,11 +31,7 @@ class ModelsTests {
             "{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"A tale.\"}],\"max_tokens\":2}";
 
     private static List<ModelSpec> two() {
-        return Stream.of("one", "two")
-                .map(name -> ModelSpec.of(
-                        name,
-                        LoadRequest.builder(ServerFixture.MODEL).threads(2).build()))
-                .toList();
+        return Stream.of("one", "two").map(ModelsTests::spec).toList();
     }
 
     private static List<String> loaded(ServerFixture server) throws Exception {
@@ -210,5 +210,43 @@ class ModelsTests {
             assertTrue(loaded(server).contains("one"));
             assertFalse(loaded(server).contains("two"));
         }
+    }
+
+    /// Each of three models is asked for by two clients, where two fit besides the one that stays.
+    @Test
+    void modelsTakeTurnsUnderLoad() throws Exception {
+        long taken = taken();
+        List<String> names = List.of("one", "two", "three");
+        try (ServerFixture server = new ServerFixture(b -> b.models(
+                                () -> names.stream().map(ModelsTests::spec).toList())
+                        .modelMemory(3 * taken));
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<Integer>> answered = new ArrayList<>();
+            for (int client = 0; client < 6; client++) {
+                String name = names.get(client % 3);
+                answered.add(threads.submit(() -> {
+                    int answers = 0;
+                    for (int i = 0; i < 8; i++) {
+                        HttpResponse<String> response = server.post("/v1/chat/completions", ASK.formatted(name));
+                        assertTrue(List.of(200, 503).contains(response.statusCode()), response::body);
+                        answers += response.statusCode() == 200 ? 1 : 0;
+                    }
+                    return answers;
+                }));
+            }
+            int answers = 0;
+            for (Future<Integer> client : answered) {
+                answers += client.get();
+            }
+            assertTrue(answers > 0, "some were answered");
+            assertTrue(server.engine.models().size() <= 3, "no more are loaded than fit");
+            assertEquals(
+                    loaded(server).size(), server.engine.models().size(), "each loaded one is known to the server");
+        }
+    }
+
+    private static ModelSpec spec(String name) {
+        return ModelSpec.of(
+                name, LoadRequest.builder(ServerFixture.MODEL).threads(2).build());
     }
 }

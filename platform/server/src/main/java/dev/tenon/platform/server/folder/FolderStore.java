@@ -138,13 +138,14 @@ public final class FolderStore implements ModelStore {
                 .findFirst();
     }
 
-    /// {@return a name without the hub that it may begin with}
+    /// {@return a name without the hub that it may begin with, and without the tag that says nothing}
     private static String onHub(String name) {
+        String plain = name.replaceFirst(":latest$", "");
         return HUBS.stream()
-                .filter(name::startsWith)
+                .filter(plain::startsWith)
                 .findFirst()
-                .map(hub -> name.substring(hub.length()))
-                .orElse(name);
+                .map(hub -> plain.substring(hub.length()))
+                .orElse(plain);
     }
 
     @Override

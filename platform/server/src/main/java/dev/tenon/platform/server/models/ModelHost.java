@@ -6,6 +6,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.control.SharedModel;
+import dev.tenon.platform.core.gguf.TensorTypes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -20,7 +21,8 @@ import org.slf4j.LoggerFactory;
 /// one that answers. Safe for any thread.
 public final class ModelHost implements ModelCatalog, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ModelHost.class);
-    private static final String LATEST = ":latest";
+    /// What Ollama adds to a name without a tag; it changes nothing.
+    static final String LATEST = ":latest";
 
     private final Engine engine;
     private final ModelLimits limits;
@@ -156,6 +158,11 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
 
     private static String mebibytes(long bytes) {
         return ((bytes + (1 << 20) - 1) >> 20) + " MiB";
+    }
+
+    /// {@return the formats that files may have}
+    TensorTypes types() {
+        return TensorTypes.of(engine.formats());
     }
 
     /// Loads the pinned models.

@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.models;
 
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
 import java.nio.file.Path;
@@ -40,6 +41,11 @@ public final class ModelManager {
                     "management_off",
                     "Requests may not change models here. Start the server with serve.manage=on.");
         }
+    }
+
+    /// {@return the formats that files may have, those of bundles included}
+    public TensorTypes types() {
+        return host.types();
     }
 
     /// {@return the models, after a look at the store}
@@ -109,12 +115,14 @@ public final class ModelManager {
     public void keep(String name, ModelSpec from, Preset preset) {
         requireAllowed();
         requireName(name);
+        String plain =
+                name.endsWith(ModelHost.LATEST) ? name.substring(0, name.length() - ModelHost.LATEST.length()) : name;
         host.look();
-        if (host.find(name).filter(ServedModel::pinned).isPresent()) {
+        if (host.find(plain).filter(ServedModel::pinned).isPresent()) {
             throw RequestException.invalid(
                     "model", "'" + name + "' is a model that the server was started with. Choose another name.");
         }
-        store.keep(name, from, preset);
+        store.keep(plain, from, preset);
         host.look();
     }
 

@@ -71,7 +71,7 @@ public record ChatEndpoint(ModelManager manager, Replies replies) implements Oll
         return "load";
     }
 
-    private static ChatInput input(Body body, ServedModel served, List<Map<String, Object>> messages) {
+    private ChatInput input(Body body, ServedModel served, List<Map<String, Object>> messages) {
         Map<String, Object> last = messages.isEmpty() ? Map.of() : messages.getLast();
         boolean continued = "assistant".equals(last.get("role"))
                 && !last.containsKey("tool_calls")
@@ -81,6 +81,7 @@ public record ChatEndpoint(ModelManager manager, Replies replies) implements Oll
             throw RequestException.invalid(
                     "format", "The last message is the assistant's, which goes on; it cannot have a format.");
         }
-        return new ChatInput(messages, Messages.tools(body), ReplyFields.thinking(body, served), enforced, continued);
+        return new ChatInput(
+                messages, Messages.tools(body), ReplyFields.thinking(body, manager, served), enforced, continued);
     }
 }

@@ -58,9 +58,9 @@ public record CreateEndpoint(ModelManager manager) implements OllamaEndpoint {
         }
     }
 
-    private static void requireOwnTemplate(Body body, ServedModel from) {
+    private void requireOwnTemplate(Body body, ServedModel from) {
         String template = body.text("template");
-        if (template != null && !template.equals(ModelFacts.of(from).template())) {
+        if (template != null && !template.equals(ModelFacts.of(manager, from).template())) {
             throw RequestException.tooMuch(
                     "template",
                     "unsupported_parameter",

@@ -59,8 +59,8 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
         Options options = Options.of(body);
         ReplySettings settings = options.settings(body);
         Enforced enforced = ReplyFields.format(body);
-        ChatInput input =
-                new ChatInput(messages(body, prompt), List.of(), ReplyFields.thinking(body, served), enforced, false);
+        ChatInput input = new ChatInput(
+                messages(body, prompt), List.of(), ReplyFields.thinking(body, manager, served), enforced, false);
         requireConsistent(body);
         Duration keepAlive = KeepAliveField.read(body);
         boolean stream = body.flag("stream", true);

@@ -33,8 +33,8 @@ record ListEndpoints(ModelManager manager) {
         exchange.json(answer);
     }
 
-    private static ObjectNode entry(ServedModel model) {
-        ModelFacts facts = ModelFacts.of(model);
+    private ObjectNode entry(ServedModel model) {
+        ModelFacts facts = ModelFacts.of(manager, model);
         ObjectNode entry = Json.object()
                 .put("name", model.spec().name())
                 .put("model", model.spec().name())
@@ -54,8 +54,8 @@ record ListEndpoints(ModelManager manager) {
         exchange.json(answer);
     }
 
-    private static ObjectNode loaded(ServedModel model, LoadedModel loaded) {
-        ModelFacts facts = ModelFacts.of(model);
+    private ObjectNode loaded(ServedModel model, LoadedModel loaded) {
+        ModelFacts facts = ModelFacts.of(manager, model);
         long bytes = model.memoryBytes();
         ObjectNode entry = Json.object()
                 .put("name", model.spec().name())

@@ -11,6 +11,7 @@ import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorType;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.server.http.Json;
+import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.models.ServedModel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -40,9 +41,10 @@ record ModelFacts(GgufMetadata metadata, long parameters, String format, long by
 
     /// {@return the facts of a model}
     ///
+    /// @param manager knows the formats
     /// @param model the model
     /// @throws TenonException if its file cannot be read
-    static ModelFacts of(ServedModel model) {
+    static ModelFacts of(ModelManager manager, ServedModel model) {
         Path path = model.spec().request().path().toAbsolutePath();
         try {
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
@@ -51,11 +53,12 @@ record ModelFacts(GgufMetadata metadata, long parameters, String format, long by
             if (known != null && known.modified().equals(modified) && known.bytes() == model.bytes()) {
                 return known;
             }
-            try (GgufFile file = GgufReader.open(path, TensorTypes.standard())) {
+            TensorTypes types = manager.types();
+            try (GgufFile file = GgufReader.open(path, types)) {
                 ModelFacts facts = new ModelFacts(
                         file.metadata(),
                         file.tensors().stream().mapToLong(TensorInfo::elements).sum(),
-                        format(file),
+                        format(file, types),
                         model.bytes(),
                         modified,
                         digest(path + "\n" + modified + "\n" + model.bytes()));
@@ -70,8 +73,7 @@ record ModelFacts(GgufMetadata metadata, long parameters, String format, long by
         }
     }
 
-    private static String format(GgufFile file) {
-        TensorTypes types = TensorTypes.standard();
+    private static String format(GgufFile file, TensorTypes types) {
         Map<String, Long> bytes = new TreeMap<>();
         for (TensorInfo tensor : file.tensors()) {
             String name = types.find(tensor.ggmlType()).map(TensorType::name).orElse("unknown");

@@ -5,6 +5,7 @@ import dev.tenon.platform.server.chat.Enforced;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
+import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,8 +39,9 @@ final class ReplyFields {
     /// {@return variables of the template that have the model think, or not}
     ///
     /// @param body the request
+    /// @param manager knows what the model can
     /// @param served the model
-    static Map<String, Object> thinking(Body body, ServedModel served) {
+    static Map<String, Object> thinking(Body body, ModelManager manager, ServedModel served) {
         Map<String, Object> variables = new LinkedHashMap<>();
         if (!body.has(THINK)) {
             return variables;
@@ -50,7 +52,7 @@ final class ReplyFields {
             throw body.wrong(THINK, "true, false, low, medium, high or max");
         }
         boolean wanted = effort || think.asBoolean();
-        if (wanted && !ModelFacts.of(served).thinks()) {
+        if (wanted && !ModelFacts.of(manager, served).thinks()) {
             throw RequestException.invalid(
                     THINK, "\"" + served.spec().name() + "\" does not support thinking; leave out think.");
         }

@@ -29,7 +29,7 @@ public record ShowEndpoint(ModelManager manager) implements OllamaEndpoint {
         FIELDS.check(body.node());
         ServedModel model = manager.require(OllamaEndpoint.model(body));
         boolean verbose = body.flag("verbose", false);
-        ModelFacts facts = ModelFacts.of(model);
+        ModelFacts facts = ModelFacts.of(manager, model);
         Preset preset = model.spec().preset();
         ObjectNode answer = Json.object();
         List<String> license = preset.license().isEmpty()
