@@ -20,6 +20,8 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.core.tuned.TunedModel;
+import dev.tenon.platform.core.tuned.TunedSettings;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -319,6 +321,10 @@ public final class BenchCommand implements TenonCommand {
                 .settings(all)
                 .build();
         try (LoadedModel model = console.load(engine, request)) {
+            if (model instanceof TunedModel tuned && !tuned.tuned().reason().isEmpty()) {
+                console.note("Tuned: " + TunedSettings.line(tuned.tuned().settings()) + " "
+                        + tuned.tuned().reason());
+            }
             BenchRunner runner = new BenchRunner(model, config.nBatch());
             BenchResult.ModelFacts facts = BenchResult.ModelFacts.of(model, config);
             boolean profiled = profile && model.profiler().isPresent();

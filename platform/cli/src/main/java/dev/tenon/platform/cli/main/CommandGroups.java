@@ -12,7 +12,7 @@ import picocli.CommandLine.Help;
 enum CommandGroups {
     USE("Use", "run", "chat", "serve", "embed", "rerank", "config", "devices", "doctor", "completion"),
     MODELS("Models", "pull", "list", "show", "cp", "rm", "inspect", "quantize"),
-    MEASURE("Measure", "bench", "perplexity"),
+    MEASURE("Measure", "bench", "tune", "perplexity"),
     EXTEND("Extend", "bundles", "new", "dev"),
     OTHER("Other"),
     DEVELOP("Develop", "itest", "compare", "logits", "tokenize", "synth", "nv");
