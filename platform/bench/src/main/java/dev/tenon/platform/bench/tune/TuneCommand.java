@@ -285,7 +285,9 @@ public final class TuneCommand implements TenonCommand {
             console.out().println("The defaults stay: " + none);
         }
         if (!complete) {
-            console.out().println("The search is not complete (" + result.end() + ").");
+            console.out()
+                    .println("The search is not complete (" + result.end() + "); confirming one candidate takes about "
+                            + TimeUnit.NANOSECONDS.toSeconds(result.confirmNanos()) + " s.");
         }
     }
 

@@ -15,8 +15,9 @@ import java.util.function.LongSupplier;
 /// Searches among the values of knobs by the time of whole steps.
 ///
 /// A round extends each of the best candidates so far (the beam; at first the defaults) by one value of
-/// one more knob and races them against the defaults: one that falls behind is left early. What looks
-/// best is then measured afresh, in processes and plans of its own, and counts only if those
+/// one more knob and races them against the defaults: one that falls behind is left early. After the
+/// first round, the best values of all knobs are raced together. What looks best is then measured afresh, in processes
+/// and plans of its own, and counts only if those
 /// measurements alone say that it is faster. What is not confirmed does not come out.
 ///
 /// For one thread.
@@ -58,7 +59,9 @@ final class Tuner {
     /// @param failed what hung, failed or computed something else, by the candidate's text
     /// @param tried how many candidates were measured
     /// @param end why it ended: `complete`, `budget` or `interrupted`
-    record Result(Candidate best, Interval gain, Map<String, String> failed, int tried, String end) {}
+    /// @param confirmNanos what confirming one candidate takes
+    record Result(
+            Candidate best, Interval gain, Map<String, String> failed, int tried, String end, long confirmNanos) {}
 
     private record Raced(Candidate candidate, double gain) {}
 
@@ -131,6 +134,9 @@ final class Tuner {
                 int before = tried.size();
                 List<Raced> raced = race(round);
                 boolean all = tried.size() - before == round.size();
+                if (beam.getFirst().candidate.equals(Candidate.DEFAULTS)) {
+                    raced = withUnion(raced);
+                }
                 beam = raced.stream().limit(width).toList();
                 confirmBest(raced);
                 if (!all) {
@@ -141,12 +147,16 @@ final class Tuner {
         } catch (Interrupted e) {
             end = "interrupted";
         }
-        return new Result(best, bestGain, Map.copyOf(failed), tried.size(), end);
+        return new Result(best, bestGain, Map.copyOf(failed), tried.size(), end, confirmNanos());
     }
 
     /// {@return nanoseconds that are left for searching, those for confirming set aside}
     private long remaining() {
-        return endNanos - clock.getAsLong() - CONFIRMING * (openNanos + quadNanos) - PROCESSES * firstNanos;
+        return endNanos - clock.getAsLong() - confirmNanos();
+    }
+
+    private long confirmNanos() {
+        return CONFIRMING * (openNanos + quadNanos) + PROCESSES * firstNanos;
     }
 
     private void opened(long nanos) {
@@ -156,6 +166,27 @@ final class Tuner {
         } else {
             openNanos = (3 * openNanos + nanos) / 4;
         }
+    }
+
+    /// Races the best values of all knobs together, which is the end of the search where gains add up.
+    ///
+    /// @param raced values that are better alone, the best first
+    /// @return them and, if it is better than each of them, their union before them
+    private List<Raced> withUnion(List<Raced> raced) {
+        Map<String, String> union = new HashMap<>();
+        double expected = 0;
+        for (Raced each : raced) {
+            for (Map.Entry<String, String> value : each.candidate.settings().entrySet()) {
+                expected += union.putIfAbsent(value.getKey(), value.getValue()) == null ? each.gain : 0;
+            }
+        }
+        Candidate together = new Candidate(union);
+        if (union.size() < 2 || failed.containsKey(together.text())) {
+            return raced;
+        }
+        List<Raced> all = new ArrayList<>(race(List.of(new Extension(together, raced.getFirst().gain, expected))));
+        all.addAll(raced);
+        return all;
     }
 
     /// {@return the candidates of a round that have neither been tried nor failed, the most promising first}

@@ -144,10 +144,16 @@ class TunerTests {
                         s -> of(s, "rows", Map.of("1", 1.3, "2", 0.92, "4", 1.1)) * of(s, "pin", Map.of("on", 0.95)));
                 Tuner.Result result = tune(model);
                 found += result.best().settings().isEmpty() ? 0 : 1;
-                both += result.best().settings().equals(Map.of("rows", "2", "pin", "on")) ? 1 : 0;
+                // A value without effect may have come along.
+                both += result.best()
+                                .settings()
+                                .entrySet()
+                                .containsAll(Map.of("rows", "2", "pin", "on").entrySet())
+                        ? 1
+                        : 0;
             }
             assertTrue(found >= RUNS - 1, machine + ": found " + found);
-            assertTrue(both >= RUNS / 2, machine + ": both " + both);
+            assertTrue(both >= RUNS - 3, machine + ": both " + both);
         }
     }
 
