@@ -8,6 +8,8 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.bench.measure.Interval;
+import dev.tenon.platform.bench.measure.MachineLock;
+import dev.tenon.platform.bench.suite.programs.TenonProcess;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Range;
@@ -20,12 +22,9 @@ import dev.tenon.platform.core.tuned.TunedIdentity;
 import dev.tenon.platform.core.tuned.TunedModel;
 import dev.tenon.platform.core.tuned.TunedSettings;
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -114,6 +113,9 @@ public final class TuneCommand implements TenonCommand {
     @Option(names = "--table", description = "Measure seven settings of matrix-vector kernels; keep nothing.")
     private boolean table;
 
+    @Option(names = "--wait", description = "Wait for another process that measures, instead of failing.")
+    private boolean wait;
+
     @Option(names = "--again", description = "Also try what hung, failed or computed something else before.")
     private boolean again;
 
@@ -154,6 +156,7 @@ public final class TuneCommand implements TenonCommand {
         }
         ProcessRig rig = new ProcessRig(this::program, COMPILERS, ProcessRig.Limits.USUAL);
         try (rig;
+                MachineLock alone = MachineLock.take(MachineLock.file(), "tune", wait, console::note);
                 Console.Interrupt interrupt = console.onInterrupt(rig::stop)) {
             if (table) {
                 new TuneTable(subject.backend.settings()).print(rig, workload, console.out());
@@ -306,20 +309,10 @@ public final class TuneCommand implements TenonCommand {
     }
 
     private ProcessBuilder program() {
-        String home = System.getProperty("tenon.home");
-        Path program = home == null ? null : Path.of(home, "bin", File.separatorChar == '\\' ? "tenon.cmd" : "tenon");
-        if (program == null || !Files.isRegularFile(program)) {
-            throw new TenonException(
-                    ErrorCode.ENV_PLATFORM,
-                    "'tune' measures in processes of its own, and there is no bin/tenon. Run it from an unpacked"
-                            + " distribution.");
-        }
-        List<String> command = new ArrayList<>(List.of(program.toString()));
-        command.addAll(spec.root().commandLine().getParseResult().originalArgs());
-        command.add("--worker");
-        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-        builder.environment().put("TENON_JAVA_HOME", System.getProperty("java.home"));
-        return builder;
+        List<String> line =
+                new ArrayList<>(spec.root().commandLine().getParseResult().originalArgs());
+        line.add("--worker");
+        return new TenonProcess().builder(line).redirectError(ProcessBuilder.Redirect.INHERIT);
     }
 
     private long nanos(String text) {

@@ -30,7 +30,7 @@ public final class TenonProcess {
         if (program == null || !Files.isRegularFile(program)) {
             throw new TenonException(
                     ErrorCode.ENV_PLATFORM,
-                    "The suite starts processes of its own, and there is no bin/tenon "
+                    "Measurements start processes of their own, and there is no bin/tenon "
                             + (home == null ? "because tenon.home is not set" : "in " + home)
                             + ". Run it from an unpacked distribution.");
         }
