@@ -145,6 +145,12 @@ public final class BenchCommand implements TenonCommand {
     private boolean greedy;
 
     @Option(
+            names = "--edit",
+            description = "Generate the tokens that -d fills the context with again, every sixteenth one changed, as"
+                    + " where a model edits a text; for --sweep speculate=off,ngram.")
+    private boolean edits;
+
+    @Option(
             names = {"-b", "--batch-size"},
             paramLabel = "N",
             defaultValue = "2048",
@@ -334,7 +340,7 @@ public final class BenchCommand implements TenonCommand {
             for (BenchTest test : tests) {
                 double[] bandwidths = new double[repetitions];
                 BenchProfile kernels = profiled ? new BenchProfile() : null;
-                Comparison other = llamaBench != null && test.nParallel() == 1 && !test.greedy()
+                Comparison other = llamaBench != null && test.nParallel() == 1 && !test.greedy() && !test.edits()
                         ? new Comparison(repetitions)
                         : null;
                 LlamaBench program = new LlamaBench(llamaBench, LLAMA_BENCH_SECONDS);
@@ -369,13 +375,16 @@ public final class BenchCommand implements TenonCommand {
     private List<BenchTest> tests() {
         List<BenchTest> tests = new ArrayList<>();
         List<Integer> depthList = numbers("--n-depth", depths);
+        if (edits && depthList.contains(0)) {
+            throw usage("--edit needs a text: -d 1 or more");
+        }
         for (int depth : depthList) {
             for (int n : numbers("--n-prompt", prompts)) {
                 tests.add(new BenchTest(n, 0, depth));
             }
             for (int n : numbers("--n-gen", gens)) {
                 for (int sequences : numbers("--parallel", parallels, 1, Integer.MAX_VALUE)) {
-                    tests.add(new BenchTest(0, n, depth, sequences, greedy));
+                    tests.add(new BenchTest(0, n, depth, sequences, greedy, edits));
                 }
             }
             for (String pair : pairs) {

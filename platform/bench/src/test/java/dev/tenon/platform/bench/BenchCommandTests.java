@@ -25,7 +25,7 @@ class BenchCommandTests {
             + "n_gen,n_depth,test_time,avg_ns,stddev_ns,avg_ts,stddev_ts";
 
     private static final String OWN_FIELDS = ",load_ns,weight_bytes_per_token,kv_bytes_per_position,"
-            + "activation_bytes_per_token,n_parallel,greedy,settings,bytes_per_token,bytes_per_second,read_bandwidth,"
+            + "activation_bytes_per_token,n_parallel,greedy,edit,settings,bytes_per_token,bytes_per_second,read_bandwidth,"
             + "bandwidth_share,median_token_ns,median_bandwidth_share,llama_bench_build,llama_bench_flash_attn,llama_bench_avg_ts,llama_bench_stddev_ts,llama_bench_ratio,"
             + "llama_bench_ratio_stddev,profile_overhead,profile_overhead_stddev";
 
@@ -70,6 +70,14 @@ class BenchCommandTests {
         assertEquals("eval 1 bos unread", model.calls.get(0));
         assertEquals(List.of("truncate 0", "truncate 0", "eval 1 bos unread"), model.calls.subList(1, 4));
         assertEquals(6, model.calls.size());
+    }
+
+    @Test
+    void anEditIsAGenerationAfterItsText() {
+        String out = bench("-p", "0", "-n", "3", "-d", "40", "-r", "1", "--edit", "--no-warmup");
+        assertTrue(out.contains("tg3 edit @ d40"), out);
+        assertTrue(model.calls.contains("generate 3 bos edits"), model.calls.toString());
+        assertEquals(2, console.run(model, "-p", "0", "-n", "3", "--edit"));
     }
 
     @Test

@@ -94,7 +94,7 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
 
         @Override
         public int[] tokens() {
-            throw new AssertionError("bench reads no tokens");
+            return new int[length];
         }
 
         @Override
@@ -161,7 +161,8 @@ final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
             if (length > loads.getLast().contextLength()) {
                 throw new IllegalStateException("context " + length);
             }
-            note(prefix + "generate " + request.maxNewTokens() + (request.prompt()[0] == BOS ? " bos" : ""));
+            note(prefix + "generate " + request.maxNewTokens() + (request.prompt()[0] == BOS ? " bos" : "")
+                    + (request.processors().isEmpty() ? "" : " edits"));
             return new Usage(1, 0, request.maxNewTokens(), 1, 1, FinishReason.LENGTH);
         }
 

@@ -5,6 +5,7 @@ import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
+import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.MeasuredSession;
@@ -33,6 +34,9 @@ public final class BenchRunner {
     /// thousand of them, and until then the compiler may be idle for longer than a short
     /// repetition.
     private static final long LEAST_NANOS = TimeUnit.SECONDS.toNanos(4);
+
+    /// Of so many tokens of a text that is edited, one is changed.
+    private static final int EDITED = 16;
 
     private final LoadedModel model;
     private final int nBatch;
@@ -95,7 +99,7 @@ public final class BenchRunner {
             if (warmUp) {
                 untilCompiled(sessions, test, warmUpSeconds);
             }
-            boolean single = test.nGen() > 0 && test.nParallel() == 1 && !test.greedy();
+            boolean single = test.nGen() > 0 && test.nParallel() == 1 && !test.greedy() && !test.edits();
             tokenNanos = new long[single ? repetitions * test.nGen() : 0];
             timedTokens = 0;
             for (int i = 0; i < repetitions; i++) {
@@ -234,13 +238,14 @@ public final class BenchRunner {
 
     private void generate(Session session, BenchTest test, int n, SplittableRandom from) {
         int[] token = {bos >= 0 ? bos : nextToken(from)};
-        if (test.greedy()) {
+        if (test.greedy() || test.edits()) {
             session.generate(
                     GenerationRequest.builder()
                             .prompt(token)
                             .sampling(SamplingParams.greedy())
                             .maxNewTokens(n)
                             .ignoreEndOfGeneration(true)
+                            .processors(test.edits() && session.length() > 0 ? List.of(edit(session, from)) : List.of())
                             .build(),
                     text -> {});
             return;
@@ -254,6 +259,16 @@ public final class BenchRunner {
                 tokenNanos[timedTokens++] = System.nanoTime() - start;
             }
         }
+    }
+
+    /// {@return what makes the tokens of a session the most probable ones again, but for some of them}
+    private LogitsProcessor edit(Session session, SplittableRandom from) {
+        int[] text = session.tokens();
+        for (int i = EDITED - 1; i < text.length; i += EDITED) {
+            text[i] = nextToken(from);
+        }
+        int first = text.length + 1;
+        return (history, logits) -> logits[text[(history.length() - first) % text.length]] = Float.MAX_VALUE;
     }
 
     private static MeasuredSession measured(Session session) {

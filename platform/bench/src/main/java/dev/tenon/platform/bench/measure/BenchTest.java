@@ -9,7 +9,14 @@ package dev.tenon.platform.bench.measure;
 /// @param nParallel sequences that do this at once; each has a session and a thread
 /// @param greedy whether the generated tokens are the model's own, the best each time, instead of
 ///     random ones
-public record BenchTest(int nPrompt, int nGen, int nDepth, int nParallel, boolean greedy) {
+/// @param edits whether they are those of the session again with some changed, as where a model edits a
+///     text, whatever its logits
+public record BenchTest(int nPrompt, int nGen, int nDepth, int nParallel, boolean greedy, boolean edits) {
+    /// Makes a test that edits nothing.
+    public BenchTest(int nPrompt, int nGen, int nDepth, int nParallel, boolean greedy) {
+        this(nPrompt, nGen, nDepth, nParallel, greedy, false);
+    }
+
     /// Makes a test whose tokens are random.
     public BenchTest(int nPrompt, int nGen, int nDepth, int nParallel) {
         this(nPrompt, nGen, nDepth, nParallel, false);
@@ -26,7 +33,7 @@ public record BenchTest(int nPrompt, int nGen, int nDepth, int nParallel, boolea
         String name =
                 nPrompt > 0 && nGen > 0 ? "pp" + nPrompt + "+tg" + nGen : nPrompt > 0 ? "pp" + nPrompt : "tg" + nGen;
         return name
-                + (greedy ? " greedy" : "")
+                + (edits ? " edit" : greedy ? " greedy" : "")
                 + (nParallel > 1 ? " x " + nParallel : "")
                 + (nDepth > 0 ? " @ d" + nDepth : "");
     }
@@ -38,6 +45,6 @@ public record BenchTest(int nPrompt, int nGen, int nDepth, int nParallel, boolea
 
     /// {@return positions that the context of a sequence needs}
     public int context() {
-        return nPrompt + nGen + nDepth + (greedy ? 1 : 0);
+        return nPrompt + nGen + nDepth + (greedy || edits ? 1 : 0);
     }
 }

@@ -74,6 +74,7 @@ public final class BenchFields {
         boolean measured = result.bandwidth() > 0;
         fields.put("n_parallel", result.test().nParallel());
         fields.put("greedy", result.test().greedy());
+        fields.put("edit", result.test().edits());
         fields.put("settings", config.settings());
         fields.put("bytes_per_token", decodes ? result.bytesPerToken() : null);
         fields.put("bytes_per_second", decodes ? result.bytesPerSecond() : null);
