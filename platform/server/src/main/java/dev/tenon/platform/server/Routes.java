@@ -96,6 +96,7 @@ final class Routes {
     /// @param management which changes may be asked for
     static List<Route> page(ServerBuilder options, ModelCatalog catalog, BooleanSupplier ready, Management management) {
         PageFiles files = new PageFiles();
+        BundlesEndpoint bundles = new BundlesEndpoint(management, catalog);
         return List.of(
                 Route.open("/", new RootEndpoint(files)),
                 Route.open("/page/*", files),
@@ -104,7 +105,8 @@ final class Routes {
                         "/tenon/status",
                         new StatusEndpoint(catalog, management, ready, options.metricsPrefix, Instant.now())),
                 Route.of(GET, "/tenon/platform", new PlatformEndpoint(options.engine, management)),
-                Route.of(POST, "/tenon/bundles/*", new BundlesEndpoint(management, catalog)));
+                Route.of(GET, "/tenon/bundles/changes/*", bundles::follow),
+                Route.of(POST, "/tenon/bundles/*", bundles));
     }
 
     /// Adds a path with and without `/v1` before it.

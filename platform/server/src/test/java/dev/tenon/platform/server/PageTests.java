@@ -272,6 +272,23 @@ class PageTests {
     }
 
     @Test
+    void aChangeThatTakesLongIsFollowed() throws Exception {
+        HttpResponse<String> begun = install("slow");
+        assertEquals(202, begun.statusCode());
+        String path = "/tenon/bundles/changes/"
+                + ServerFixture.json(begun.body()).get("change").asText();
+        assertEquals(202, server.get(path).statusCode());
+        BUNDLES.release();
+        HttpResponse<String> done = server.get(path);
+        while (done.statusCode() == 202) {
+            done = server.get(path);
+        }
+        assertEquals(200, done.statusCode());
+        assertFalse(ServerFixture.json(done.body()).get("done").asText().isEmpty());
+        assertEquals(404, server.get("/tenon/bundles/changes/other").statusCode());
+    }
+
+    @Test
     void whatTheManagerRefusesIsAConflict() throws Exception {
         HttpResponse<String> refused = install("broken");
         assertEquals(409, refused.statusCode());

@@ -10,8 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
 
-/// A manager of bundles that notes what it is told. A jar whose text is `broken` is refused.
+/// A manager of bundles that notes what it is told. A jar whose text is `broken` is refused; one
+/// whose text is `slow` waits until it is released.
 final class StubBundles implements BundleControl {
     private static final String LIST = """
             [{"id":0,"name":"org.example.framework","version":"1.0.0","state":"ACTIVE","services":[],"problems":[],
@@ -27,6 +29,7 @@ final class StubBundles implements BundleControl {
              "not_running":[]}""";
 
     private final List<String> commands = new CopyOnWriteArrayList<>();
+    private final Semaphore slow = new Semaphore(0);
     private volatile byte[] installed;
     private volatile Path file;
 
@@ -43,6 +46,11 @@ final class StubBundles implements BundleControl {
     /// {@return where it was}
     Path file() {
         return file;
+    }
+
+    /// Lets a slow jar be installed.
+    void release() {
+        slow.release();
     }
 
     @Override
@@ -65,6 +73,9 @@ final class StubBundles implements BundleControl {
             installed = Files.readAllBytes(jar);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+        if (new String(installed, StandardCharsets.UTF_8).equals("slow")) {
+            slow.acquireUninterruptibly();
         }
         if (new String(installed, StandardCharsets.UTF_8).equals("broken")) {
             throw new TenonException(ErrorCode.BUNDLE_FILE, jar + " is no jar");

@@ -1,6 +1,6 @@
 // The views of the platform's parts: bundles (install, update, remove), and backends with their devices.
 
-import { getJson, send } from "./api.js";
+import { ApiError, getJson, send } from "./api.js";
 import { bytes, confirmed, el, notify } from "./dom.js";
 import { loadStatus } from "./server.js";
 
@@ -103,7 +103,7 @@ export class BundlesView {
     this.work.textContent = text;
     this.upload.disabled = true;
     try {
-      notify((await (await action()).json()).done);
+      notify(await outcome(await action()));
     } catch (error) {
       notify(error.message, true);
     } finally {
@@ -112,6 +112,22 @@ export class BundlesView {
       await this.refresh();
     }
   }
+}
+
+/** What a change did, once it is done; the server tells an id of one that takes long. */
+async function outcome(answer) {
+  let { done, change } = await answer.json();
+  while (!done) {
+    try {
+      done = (await getJson(`/tenon/bundles/changes/${change}`)).done;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) {
+        return "The server itself was replaced. The list shows what runs now.";
+      }
+      throw error;
+    }
+  }
+  return done;
 }
 
 /** Those with problems first, then what was installed, then ours, then libraries. */
