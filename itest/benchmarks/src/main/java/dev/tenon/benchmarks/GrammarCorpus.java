@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// Masks of a corpus of schemas: for each schema, and for all of them, what compiling costs, what a mask costs on
@@ -41,21 +42,35 @@ public final class GrammarCorpus {
     private static final int WARM_SCHEMAS = 20;
     private static final int WARM_ROUNDS = 3;
     /// How often a schema is compiled; the last time counts.
-    private static final int COMPILES = 20;
+    private static final int COMPILES = 10;
     /// From here on, texts are brought to an end.
     private static final int LONG_TEXT = 40;
 
     private final Tokenizer tokenizer;
     private final TokenVocabulary vocabulary;
+    /// The tokens that close a string, an array or an object.
+    private final int[] closers;
+
     private final List<Long> compiles = new ArrayList<>();
     private final List<Long> masks = new ArrayList<>();
     private long tokens;
     private long forced;
     private int refused;
 
-    private GrammarCorpus(Tokenizer tokenizer, TokenVocabulary vocabulary) {
+    private GrammarCorpus(Tokenizer tokenizer) {
         this.tokenizer = tokenizer;
-        this.vocabulary = vocabulary;
+        this.vocabulary = new TokenVocabulary(tokenizer);
+        this.closers = IntStream.range(0, tokenizer.vocabularySize())
+                .filter(id -> tokenizer.bytes(id).length == 1
+                        && "\"]}".indexOf(tokenizer.bytes(id)[0]) >= 0)
+                .toArray();
+    }
+
+    /// Figures of their own, of the same vocabulary.
+    private GrammarCorpus(GrammarCorpus other) {
+        this.tokenizer = other.tokenizer;
+        this.vocabulary = other.vocabulary;
+        this.closers = other.closers;
     }
 
     /// Measures.
@@ -68,15 +83,15 @@ public final class GrammarCorpus {
             read(Path.of(arg), schemas);
         }
         Tokenizer tokenizer = tokenizer();
-        TokenVocabulary vocabulary = new TokenVocabulary(tokenizer);
+        GrammarCorpus corpus = new GrammarCorpus(tokenizer);
         Map<String, JsonNode> some = new LinkedHashMap<>();
         schemas.entrySet().stream().limit(WARM_SCHEMAS).forEach(each -> some.put(each.getKey(), each.getValue()));
         for (int i = 0; i < WARM_ROUNDS; i++) {
-            new GrammarCorpus(tokenizer, vocabulary).measure(some, false);
+            new GrammarCorpus(corpus).measure(some, false);
         }
         System.out.printf("%d tokens; compiling in ms, masks in us%n", tokenizer.vocabularySize());
         System.out.printf("%-24s %8s %8s %8s %8s %8s %7s%n", "", "compile", "masks", "mean", "p99", "max", "forced");
-        new GrammarCorpus(tokenizer, vocabulary).measure(schemas, true);
+        new GrammarCorpus(corpus).measure(schemas, true);
     }
 
     private static void read(Path path, Map<String, JsonNode> schemas) throws IOException {
@@ -106,7 +121,7 @@ public final class GrammarCorpus {
 
     private void measure(Map<String, JsonNode> schemas, boolean print) {
         schemas.forEach((name, schema) -> {
-            GrammarCorpus one = new GrammarCorpus(tokenizer, vocabulary);
+            GrammarCorpus one = new GrammarCorpus(this);
             try {
                 one.walks(schema.toString());
             } catch (GrammarException e) {
@@ -158,18 +173,25 @@ public final class GrammarCorpus {
     }
 
     private int draw(long[] mask, SplittableRandom random, boolean closing) {
-        int count = 0;
-        int drawn = -1;
-        int closes = -1;
-        for (int word = 0; word < mask.length; word++) {
-            for (long bits = mask[word]; bits != 0; bits &= bits - 1) {
-                int id = 64 * word + Long.numberOfTrailingZeros(bits);
-                drawn = random.nextInt(++count) == 0 ? id : drawn;
-                byte[] bytes = closing ? tokenizer.bytes(id) : new byte[0];
-                closes = bytes.length == 1 && "\"]}".indexOf(bytes[0]) >= 0 ? id : closes;
+        for (int i = 0; closing && i < closers.length; i++) {
+            if ((mask[closers[i] >> 6] >>> closers[i] & 1) != 0) {
+                return closers[i];
             }
         }
-        return closes >= 0 ? closes : drawn;
+        int count = 0;
+        for (long word : mask) {
+            count += Long.bitCount(word);
+        }
+        int left = random.nextInt(count);
+        int at = 0;
+        while (left >= Long.bitCount(mask[at])) {
+            left -= Long.bitCount(mask[at++]);
+        }
+        long bits = mask[at];
+        for (; left > 0; left--) {
+            bits &= bits - 1;
+        }
+        return 64 * at + Long.numberOfTrailingZeros(bits);
     }
 
     private void print(String name) {
