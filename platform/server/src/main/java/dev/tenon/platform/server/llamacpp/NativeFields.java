@@ -19,7 +19,6 @@ final class NativeFields {
                             Map.entry("response_fields", "Leave it out."),
                             Map.entry("return_progress", "Leave it out."),
                             Map.entry("post_sampling_probs", "Leave it out: n_probs are those before sampling."),
-                            Map.entry("lora", "Adapters are chosen when the model is loaded."),
                             Map.entry("n_cmpl", "Send several requests.")))
             .and(SamplingFields.TABLE);
 
