@@ -1,6 +1,7 @@
 package dev.tenon.platform.bench.tune;
 
 import dev.tenon.api.config.Knob;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.bench.measure.Interval;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -58,7 +59,7 @@ final class Tuner {
     /// @param gain what the confirming measurements say; null for the defaults
     /// @param failed what hung, failed or computed something else, by the candidate's text
     /// @param tried how many candidates were measured
-    /// @param end why it ended: `complete`, `budget` or `interrupted`
+    /// @param end why it ended: `complete`, `budget`, `interrupted`, or `failed: ` and a message
     /// @param confirmNanos what confirming one candidate takes
     record Result(
             Candidate best, Interval gain, Map<String, String> failed, int tried, String end, long confirmNanos) {}
@@ -121,6 +122,7 @@ final class Tuner {
     /// Searches until no round finds anything better, the budget is spent, or it is told to end.
     ///
     /// @return what was confirmed until then
+    /// @throws TenonException if the defaults cannot be measured, and nothing was confirmed before
     Result run() {
         String end = "complete";
         try {
@@ -146,6 +148,11 @@ final class Tuner {
             }
         } catch (Interrupted e) {
             end = "interrupted";
+        } catch (TenonException e) {
+            if (bestGain == null) {
+                throw e;
+            }
+            end = "failed: " + e.getMessage();
         }
         return new Result(best, bestGain, Map.copyOf(failed), tried.size(), end, confirmNanos());
     }

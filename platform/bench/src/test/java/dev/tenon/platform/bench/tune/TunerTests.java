@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.config.Knob;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -212,6 +214,30 @@ class TunerTests {
         Tuner.Result result = tune(model);
         assertEquals(Candidate.DEFAULTS, result.best());
         assertEquals("crashed", result.failed().get("pin=on"));
+    }
+
+    @Test
+    void whatWasConfirmedSurvivesDefaultsThatFailLater() {
+        TimeModel model = new TimeModel(1, s -> s.containsKey("pin") ? 0.8 : 1, Machine.QUIET.noise) {
+            private boolean confirmed;
+
+            @Override
+            public void reopen(Candidate next, boolean process) throws CandidateFailure {
+                super.reopen(next, process);
+                confirmed = true;
+            }
+
+            @Override
+            public void open(Candidate next) throws CandidateFailure {
+                if (confirmed) {
+                    throw new TenonException(ErrorCode.BACKEND_FAILED, "the driver is gone");
+                }
+                super.open(next);
+            }
+        };
+        Tuner.Result result = tune(model);
+        assertEquals(Map.of("pin", "on"), result.best().settings());
+        assertEquals("failed: the driver is gone [BACKEND-003]", result.end());
     }
 
     @Test
