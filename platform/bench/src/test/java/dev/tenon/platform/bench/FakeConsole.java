@@ -16,7 +16,7 @@ import picocli.CommandLine;
 
 /// A console that keeps what is printed, as the root of a command line.
 @CommandLine.Command(name = "tenon", version = "tenon 1.2.3")
-final class FakeConsole implements Console {
+public final class FakeConsole implements Console {
     final StringWriter text = new StringWriter();
     final StringWriter errors = new StringWriter();
     private final PrintWriter out = new PrintWriter(text);

@@ -44,7 +44,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// Engine and model in one, which only notes what is asked of it and of its sessions.
-final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
+public final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile {
     static final int BOS = 99;
 
     final List<LoadRequest> loads = new ArrayList<>();

@@ -78,9 +78,13 @@ public final class MachineLock implements AutoCloseable {
         }
     }
 
-    /// {@return the file by which processes of this user meet}
+    /// {@return the file by which processes of this user meet, in the user's folder for caches}
     public static Path file() {
-        return Path.of(System.getProperty("user.home"), ".cache", "tenon", "measuring.lock");
+        String caches = System.getenv("XDG_CACHE_HOME");
+        Path folder = caches == null || caches.isBlank()
+                ? Path.of(System.getProperty("user.home"), ".cache")
+                : Path.of(caches);
+        return folder.resolve("tenon").resolve("measuring.lock");
     }
 
     private static String holder(FileChannel channel) throws IOException {

@@ -9,6 +9,7 @@ import dev.tenon.platform.bench.suite.programs.Program;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
@@ -23,6 +24,11 @@ public final class Suite {
     public static final String REPORT = "report.json";
 
     private static final int SHOWN_REASON = 160;
+    private static final double NANOS = 1e9;
+    /// What each program may take, however late it is.
+    private static final double LEAST_SECONDS = 10;
+    /// How long a case that has begun may take when a program's time is over.
+    private static final double GRACE_SECONDS = 120;
 
     private final Path folder;
     private final ProgramProcess process;
@@ -47,19 +53,22 @@ public final class Suite {
     /// How a program is run.
     ///
     /// @param program the program
-    /// @param seconds what it may take by itself
-    /// @param limitSeconds after what time its process is ended
-    /// @param arguments of the process
+    /// @param seconds its share of the time
+    /// @param limitSeconds after what time its process is ended; 0: twice what it may take and two
+    ///     minutes
+    /// @param arguments of the process, but for what it may take
     record Job(Program program, double seconds, double limitSeconds, List<String> arguments) {}
 
-    /// Runs the programs that are not done.
+    /// Runs the programs that are not done. What one of them leaves of its time, the others share, and
+    /// what one takes more, they lack.
     ///
     /// @param jobs the programs, in order
     /// @return the report
     Report run(List<Job> jobs) {
         thread = Thread.currentThread();
         List<Job> open = jobs.stream().filter(job -> !isDone(job.program)).toList();
-        double left = open.stream().mapToDouble(Job::seconds).sum();
+        double shares = open.stream().mapToDouble(Job::seconds).sum();
+        double end = System.nanoTime() / NANOS + shares;
         write();
         int done = 0;
         for (Job job : open) {
@@ -67,10 +76,11 @@ public final class Suite {
                 report = report.with(nothing(job.program.name()).ended(Status.INTERRUPTED, "did not begin", 0));
                 continue;
             }
-            ProgramResult result = run(job);
+            double left = Math.max(0, end - System.nanoTime() / NANOS);
+            ProgramResult result = run(job, Math.max(LEAST_SECONDS, job.seconds * left / shares));
+            shares -= job.seconds;
             report = report.with(result);
             write();
-            left -= job.seconds;
             done++;
             told.accept(String.format(
                     Locale.ROOT,
@@ -79,13 +89,15 @@ public final class Suite {
                     result.status().label(),
                     result.seconds(),
                     result.measurements().size(),
-                    shortened(result.reason())
-                            + (done < open.size() && !stopped
-                                    ? String.format(Locale.ROOT, " (at most %.0f min left)", Math.ceil(left / 60))
-                                    : "")));
+                    shortened(result.reason()) + (done < open.size() && !stopped ? minutesLeft(end) : "")));
         }
         write();
         return report;
+    }
+
+    private static String minutesLeft(double end) {
+        double seconds = Math.max(0, end - System.nanoTime() / NANOS);
+        return String.format(Locale.ROOT, " (at most %.0f min left)", Math.ceil(seconds / 60));
     }
 
     private boolean isDone(Program program) {
@@ -94,7 +106,10 @@ public final class Suite {
                         result.name().equals(program.name()) && result.status().isDone());
     }
 
-    private ProgramResult run(Job job) {
+    private ProgramResult run(Job job, double seconds) {
+        double limit = job.limitSeconds > 0 ? job.limitSeconds : 2 * seconds + GRACE_SECONDS;
+        List<String> arguments = new ArrayList<>(job.arguments);
+        arguments.addAll(List.of("--inside", String.format(Locale.ROOT, "%.0f", seconds)));
         String name = job.program.name();
         Path file = folder.resolve(name + ".json");
         long begin = System.nanoTime();
@@ -102,7 +117,7 @@ public final class Suite {
         String reason;
         try {
             Files.deleteIfExists(file);
-            int exit = process.run(job.arguments, job.limitSeconds);
+            int exit = process.run(arguments, limit);
             ProgramResult result = read(file, name);
             if (exit != ProgramProcess.TOO_LONG && !stopped && result.status() != Status.INTERRUPTED) {
                 return result;
@@ -111,7 +126,7 @@ public final class Suite {
             reason = stopped
                     ? "interrupted"
                     : exit == ProgramProcess.TOO_LONG
-                            ? String.format(Locale.ROOT, "took longer than %.0f s and was ended", job.limitSeconds)
+                            ? String.format(Locale.ROOT, "took longer than %.0f s and was ended", limit)
                             : "its process ended with status " + exit + " before it had ended";
         } catch (InterruptedException e) {
             status = Status.INTERRUPTED;

@@ -18,7 +18,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Stream;
 
 /// A run of the suite as the command line asked for it: lock, folder, processes, pages.
@@ -42,9 +41,6 @@ public record SuitePlan(
     private static final int INTERRUPTED = 130;
     private static final int TERMINATED = 143;
     private static final double QUICK = 0.4;
-    /// How long a case that has begun may take when a program's time is over.
-    private static final double GRACE_SECONDS = 120;
-
     /// Runs the suite.
     ///
     /// @param begun an earlier report that is to be completed, or one without programs
@@ -102,13 +98,10 @@ public record SuitePlan(
         double factor = minutes > 0 ? 60 * minutes / usual : options.quick() ? QUICK : 1;
         List<Suite.Job> jobs = new ArrayList<>();
         for (Program program : programs) {
-            double seconds = factor * program.seconds();
-            List<String> command = new ArrayList<>(List.of("bench", "suite", program.name(), "--inside"));
-            command.add(String.format(Locale.ROOT, "%.0f", Math.max(1, seconds)));
+            List<String> command = new ArrayList<>(List.of("bench", "suite", program.name()));
             command.addAll(List.of("-o", folder.toString()));
             command.addAll(arguments);
-            jobs.add(new Suite.Job(
-                    program, seconds, limitSeconds > 0 ? limitSeconds : 2 * seconds + GRACE_SECONDS, command));
+            jobs.add(new Suite.Job(program, factor * program.seconds(), limitSeconds, command));
         }
         return jobs;
     }

@@ -40,7 +40,7 @@ class SuiteTests {
 
     private static List<Suite.Job> jobs() {
         return Programs.all().stream()
-                .map(program -> new Suite.Job(program, program.seconds(), 1000, List.of(program.name())))
+                .map(program -> new Suite.Job(program, program.seconds(), 0, List.of(program.name())))
                 .toList();
     }
 
@@ -165,6 +165,26 @@ class SuiteTests {
         assertEquals(Programs.all().size(), ran.size());
         assertFalse(report.isWhole());
         assertTrue(told.stream().anyMatch(line -> line.contains(ErrorCode.IO)), told.toString());
+    }
+
+    /// Programs that end at once leave their time to the others; each may take its share at least.
+    @Test
+    void timeThatIsLeftIsShared() {
+        List<Double> allowed = new ArrayList<>();
+        List<Double> limits = new ArrayList<>();
+        suite(empty(), (arguments, limit) -> {
+                    assertEquals("--inside", arguments.get(1));
+                    allowed.add(Double.parseDouble(arguments.get(2)));
+                    limits.add(limit);
+                    return 1;
+                })
+                .run(jobs());
+        double all = Programs.all().stream().mapToInt(Program::seconds).sum();
+        for (int i = 0; i < allowed.size(); i++) {
+            assertTrue(allowed.get(i) >= Programs.all().get(i).seconds() - 1, allowed.toString());
+            assertEquals(2 * allowed.get(i) + 120, limits.get(i), 1.5);
+        }
+        assertTrue(allowed.getLast() > 0.9 * all && allowed.getLast() <= all, allowed.toString());
     }
 
     @Test

@@ -26,7 +26,7 @@ final class DecodeProgram implements Program {
         ModelSpec spec = run.model("llama-3.2-1b", "Q6_K");
         ModelSpeed speed = new ModelSpeed(run);
         for (Backend backend : run.backends()) {
-            int tokens = speed.tokensToDecode(spec, backend);
+            int tokens = 2 * speed.tokensToDecode(spec, backend);
             BenchTest[] tests = run.options().quick()
                     ? new BenchTest[] {new BenchTest(0, tokens, 0), new BenchTest(32, 0, 0)}
                     : new BenchTest[] {

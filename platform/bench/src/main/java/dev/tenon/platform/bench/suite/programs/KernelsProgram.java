@@ -31,14 +31,14 @@ import java.util.TreeMap;
 /// matrices of each format.
 final class KernelsProgram implements Program {
     private static final int[] MEBIBYTES = {1, 4, 16, 64, 256, 1024};
-    private static final int[] SIZES = {4096, 1024, 256, 2048, 512};
+    private static final int[] SIZES = {1024, 4096, 256, 2048, 512};
     /// Tokens of a step that multiplies matrices with matrices.
     private static final int BATCH = 512;
     /// Weights of a plan are as many bytes, so that the caches do not hold them, as far as the
     /// layers' number allows.
-    private static final long WEIGHT_BYTES = 96L << 20;
+    private static final long WEIGHT_BYTES = 64L << 20;
 
-    private static final int MOST_LAYERS = 32;
+    private static final int MOST_LAYERS = 16;
     private static final int CHAIN = 64;
     private static final int SMALL = 32;
     private static final long MILLI = 1_000_000;

@@ -78,7 +78,7 @@ final class ModelSpeed {
     private static final int WARM_UP_SECONDS = 10;
     private static final int CONTEXT_STEP = 256;
     /// How many times faster than decoding a token of a prompt is, for estimates.
-    private static final int PREFILL_GAIN = 8;
+    private static final int PREFILL_GAIN = 16;
 
     private static final int MOST_TOKEN_SAMPLES = 2000;
     private static final int BATCH = 2048;

@@ -1,0 +1,78 @@
+package dev.tenon.itest.framework;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The benchmark suite in an installation: what a signal in the middle leaves, a second suite
+/// meanwhile, the rest afterwards.
+///
+/// Long: three programs measure, however little. What becomes of programs that fail or hang is
+/// tested without processes (`SuiteTests` of `platform/bench`).
+@Tag("long")
+class SuiteIT {
+    private static final Duration LIMIT = Duration.ofMinutes(10);
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aPartialReportIsKeptAndCompleted() throws Exception {
+        Path report = folder.resolve("report");
+        Installation installation = Installation.copy(folder.resolve("home"))
+                .with("XDG_CACHE_HOME", folder.resolve("caches").toString());
+        Path err = folder.resolve("err.txt");
+        Process suite = installation.start(
+                err, "bench", "suite", "profile", "cross", "kernels", "--quick", "-o", report.toString());
+        try (Deadline deadline = new Deadline(suite, LIMIT);
+                BufferedReader out = suite.inputReader()) {
+            suite.outputWriter().close();
+            for (String line = out.readLine(); line != null && !line.contains("cross"); line = out.readLine()) {
+                // the programs before end
+            }
+            Path second = folder.resolve("second.txt");
+            Process other = installation.start(
+                    second,
+                    "bench",
+                    "suite",
+                    "profile",
+                    "-o",
+                    folder.resolve("2").toString());
+            other.inputReader().transferTo(Writer.nullWriter());
+            assertEquals(1, other.waitFor());
+            assertTrue(Files.readString(second).contains("[STATE-003]"), () -> "a second suite is refused");
+            assertEquals(
+                    0,
+                    new ProcessBuilder("kill", "-TERM", Long.toString(suite.pid()))
+                            .start()
+                            .waitFor());
+            out.transferTo(Writer.nullWriter());
+            assertEquals(143, deadline.await(), () -> "status after SIGTERM");
+        }
+        String partial = Files.readString(report.resolve("report.json"));
+        assertTrue(partial.contains("\"interrupted\"") && partial.contains("\"passed\""), partial);
+        assertTrue(Files.exists(report.resolve("report.html")));
+        assertFalse(Files.exists(report.resolve("models")), "models that were made are deleted");
+
+        Process rest = installation.start(err, "bench", "suite", "--resume", report.toString());
+        try (Deadline deadline = new Deadline(rest, LIMIT);
+                BufferedReader out = rest.inputReader()) {
+            rest.outputWriter().close();
+            String table = String.join("\n", out.lines().toList());
+            assertEquals(0, deadline.await(), () -> table);
+            assertTrue(table.contains("kernels") && !table.contains("cross"), table);
+        }
+        String whole = Files.readString(report.resolve("report.json"));
+        assertFalse(whole.contains("\"interrupted\""), whole);
+        assertTrue(whole.contains("\"tok/s\"") && whole.contains("\"GFLOP/s\""), whole);
+    }
+}

@@ -1,0 +1,161 @@
+package dev.tenon.platform.bench.suite.programs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.Probe;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.bench.FakeConsole;
+import dev.tenon.platform.bench.FakeModel;
+import dev.tenon.platform.bench.report.ProgramResult;
+import dev.tenon.platform.bench.report.ProgramResult.Status;
+import dev.tenon.platform.bench.report.Unit;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ProgramRunTests {
+    @TempDir
+    Path folder;
+
+    private final List<ProgramResult> saved = new ArrayList<>();
+
+    /// What a program does in a test.
+    @FunctionalInterface
+    private interface Work {
+        void run(ProgramRun run) throws InterruptedException;
+    }
+
+    private record Named(Work work) implements Program {
+        @Override
+        public String name() {
+            return "named";
+        }
+
+        @Override
+        public String about() {
+            return "";
+        }
+
+        @Override
+        public int seconds() {
+            return 1;
+        }
+
+        @Override
+        public void run(ProgramRun run) throws InterruptedException {
+            work.run(run);
+        }
+    }
+
+    /// A GPU of 4 GiB.
+    private record Gpu() implements Backend {
+        @Override
+        public String id() {
+            return "gpu";
+        }
+
+        @Override
+        public int rank() {
+            return 1;
+        }
+
+        @Override
+        public Probe probe() {
+            return new Probe(true, "", List.of());
+        }
+
+        @Override
+        public List<DeviceInfo> devices() {
+            return List.of(new DeviceInfo("0", "some GPU", "cuda", 4L << 30, Map.of()));
+        }
+
+        @Override
+        public Device open(DeviceOptions options) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private ProgramResult run(double seconds, Work work) throws InterruptedException {
+        ProgramOptions options =
+                new ProgramOptions(List.of(), 1, true, folder, folder.resolve("made"), "", "", "", "", "");
+        try (ProgramRun run = new ProgramRun(
+                new Named(work),
+                options,
+                new FakeModel(),
+                new FakeConsole(),
+                new TenonProcess(),
+                seconds,
+                saved::add)) {
+            return run.run();
+        }
+    }
+
+    @Test
+    void eachCaseIsSavedAtOnce() throws InterruptedException {
+        ProgramResult result = run(10, run -> {
+            run.add("a", "cpu", "decode", Unit.TOKENS_PER_SECOND, 1, 2);
+            assertEquals(1, saved.getLast().measurements().size());
+            assertFalse(saved.getLast().status().isDone(), "until it has ended");
+            run.add("b", "cpu", "decode", Unit.TOKENS_PER_SECOND, 3);
+        });
+        assertEquals(Status.PASSED, result.status());
+        assertEquals(result, saved.getLast());
+    }
+
+    @Test
+    void aCaseWithoutTimeIsSkippedWithNumbers() throws InterruptedException {
+        ProgramResult result = run(100, run -> {
+            assertTrue(run.hasTime("short", 1));
+            assertFalse(run.hasTime("long", 101));
+            run.add("short", "cpu", "decode", Unit.TOKENS_PER_SECOND, 1);
+        });
+        assertEquals(Status.PASSED, result.status());
+        assertEquals(
+                "takes about 101 s, and 100 s of 100 s are left",
+                result.skipped().getFirst().reason());
+    }
+
+    @Test
+    void aModelThatDoesNotFitIsRefusedWithNumbers() throws InterruptedException {
+        ProgramResult result = run(100, run -> run.attempt("8B", () -> run.requireMemory(5L << 30, new Gpu())));
+        assertEquals(Status.SKIPPED, result.status());
+        assertEquals("needs 5.75 GiB of memory on gpu; 4.00 GiB are free", result.reason());
+    }
+
+    @Test
+    void aFailureKeepsWhatCameBefore() throws InterruptedException {
+        ProgramResult result = run(100, run -> {
+            run.add("a", "gpu", "decode", Unit.TOKENS_PER_SECOND, 1);
+            throw new TenonException(ErrorCode.BACKEND_WITHDRAWN, "Backend gpu has gone.");
+        });
+        assertEquals(Status.FAILED, result.status());
+        assertEquals("Backend gpu has gone. [BACKEND-004]", result.reason());
+        assertEquals(1, result.measurements().size());
+    }
+
+    @Test
+    void withoutAnyBackendEachModelProgramFailsWithItsCode() throws InterruptedException {
+        ProgramResult result = run(100, run -> new DecodeProgram().run(run));
+        assertEquals(Status.FAILED, result.status());
+        assertTrue(result.reason().endsWith("[BACKEND-001]"), result.reason());
+    }
+
+    @Test
+    void realFilesAreKnownByName() {
+        ModelSpec spec = new ModelSpec("llama-3.2-1b", "Q6_K");
+        assertTrue(ModelFiles.isReal("Llama-3.2-1B-Instruct-Q6_K.gguf", spec));
+        assertTrue(ModelFiles.isReal("llama-3.2-1b-q6_k.gguf", spec));
+        assertFalse(ModelFiles.isReal("Llama-3.2-1B-Instruct-Q4_K_M.gguf", spec));
+        assertFalse(ModelFiles.isReal("Llama-3.2-11B-Q6_K.gguf", spec));
+    }
+}
