@@ -24,6 +24,7 @@ import dev.tenon.platform.core.tuned.TunedSettings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.LocalDate;
 import java.util.ArrayList;
@@ -153,6 +154,11 @@ public final class TuneCommand implements TenonCommand {
             boolean removed = folder(engine).remove(subject.identity);
             console.out().println((removed ? "Removed what" : "Nothing") + " was tuned for " + subject.title);
             return 0;
+        }
+        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        if (load > Runtime.getRuntime().availableProcessors()) {
+            console.note(String.format(
+                    "The machine is busy (load %.1f): candidates that are thrown out may be sound.", load));
         }
         ProcessRig rig = new ProcessRig(this::program, COMPILERS, ProcessRig.Limits.USUAL);
         try (rig;

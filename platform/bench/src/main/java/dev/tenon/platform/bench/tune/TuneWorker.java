@@ -40,7 +40,7 @@ final class TuneWorker {
     private static final long PROMPT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long FIRST_WARM_NANOS = TimeUnit.SECONDS.toNanos(4);
-    private static final long MOST_WARM_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long MOST_WARM_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int QUIET = 10;
     private static final int LEAST_TOKENS = 8;
     private static final int LEAST_PROMPT = 16;

@@ -35,7 +35,7 @@ final class Tuner {
     private static final int RACE = 4;
     private static final int LEAST_CONFIRMING = 10;
     private static final int PROCESSES = 2;
-    private static final int FIRST_OVER_LATER = 4;
+    private static final int FIRST_OVER_LATER = 8;
     private static final int FUTILE = 4;
     private static final double ONE_SIDE = 0.5;
     private static final double HOPELESS = -0.1;
@@ -89,6 +89,7 @@ final class Tuner {
     /// Nanoseconds of making a candidate ready: of the first, which starts a process, and of a later one.
     private long firstNanos;
 
+    private long laterNanos;
     private long openNanos;
     private long quadNanos;
 
@@ -171,7 +172,9 @@ final class Tuner {
             firstNanos = nanos;
             openNanos = nanos / FIRST_OVER_LATER;
         } else {
-            openNanos = (3 * openNanos + nanos) / 4;
+            // One after a fault starts a process again, and says nothing of the others.
+            openNanos = Math.min(firstNanos, laterNanos == 0 ? nanos : Math.min(laterNanos, nanos));
+            laterNanos = openNanos;
         }
     }
 
