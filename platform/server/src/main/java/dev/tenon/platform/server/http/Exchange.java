@@ -20,6 +20,7 @@ import org.eclipse.jetty.server.Response;
 public final class Exchange {
     private static final int OK = 200;
     private static final int BUFFER_BYTES = 8192;
+    private static final int TOO_SLOW = 408;
     private static final int TOO_LARGE = 413;
     private static final int WRONG_TYPE = 415;
 
@@ -119,7 +120,9 @@ public final class Exchange {
         if (announced > limits.bodyBytes()) {
             throw tooLarge();
         }
-        ByteArrayOutputStream body = new ByteArrayOutputStream(announced > 0 ? (int) announced : BUFFER_BYTES);
+        long begin = System.nanoTime();
+        ByteArrayOutputStream body =
+                new ByteArrayOutputStream(BUFFER_BYTES); // not what is announced: it may never come
         byte[] buffer = new byte[BUFFER_BYTES];
         try (InputStream in = Content.Source.asInputStream(request)) {
             for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
@@ -127,11 +130,23 @@ public final class Exchange {
                     throw tooLarge();
                 }
                 body.write(buffer, 0, read);
+                requireSpeed(body.size(), System.nanoTime() - begin);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
         return body.toByteArray();
+    }
+
+    private void requireSpeed(long bytes, long nanos) {
+        if (nanos > limits.headerTime().toNanos() && bytes < limits.bodyBytesPerSecond() * (nanos / 1e9)) {
+            response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
+            throw RequestException.of(
+                    TOO_SLOW,
+                    "invalid_request_error",
+                    "request_too_slow",
+                    "The body comes slower than " + limits.bodyBytesPerSecond() + " bytes a second.");
+        }
     }
 
     private RequestException tooLarge() {

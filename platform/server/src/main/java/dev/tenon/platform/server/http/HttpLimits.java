@@ -9,7 +9,7 @@ import java.time.Duration;
 /// @param connectionsPerAddress most open connections from one address; 0 for any number
 /// @param headerTime how long a connection may take to send a header that it began
 /// @param idleTime how long a connection may be silent between requests, and a client may leave a stream unread
-/// @param bodyBytesPerSecond slowest average speed of a body
+/// @param bodyBytesPerSecond slowest average speed of a body that takes longer than a header may
 /// @param pingTime after how long without an event a stream gets a comment line
 public record HttpLimits(
         int bodyBytes,

@@ -5,6 +5,9 @@ import dev.tenon.api.error.TenonException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -57,16 +60,27 @@ public final class HttpServer implements AutoCloseable {
         config.setSendServerVersion(false);
         config.setSendDateHeader(true);
         config.setRequestHeaderSize(setup.limits().headerBytes());
-        config.setMinRequestDataRate(setup.limits().bodyBytesPerSecond());
         HttpConnectionFactory http = new HttpConnectionFactory(config);
         if (setup.keyStore() == null) {
             return new ConnectionFactory[] {http};
         }
         config.addCustomizer(new SecureRequestCustomizer(false));
         SslContextFactory.Server tls = new SslContextFactory.Server();
-        tls.setKeyStorePath(setup.keyStore().toString());
+        tls.setKeyStore(keyStore(setup.keyStore(), setup.keyStorePassword()));
         tls.setKeyStorePassword(setup.keyStorePassword());
         return new ConnectionFactory[] {new SslConnectionFactory(tls, http.getProtocol()), http};
+    }
+
+    private static KeyStore keyStore(Path file, String password) {
+        try {
+            return KeyStore.getInstance(file.toFile(), password == null ? null : password.toCharArray());
+        } catch (IOException | GeneralSecurityException e) {
+            throw new TenonException(
+                    ErrorCode.CONFIG,
+                    "The key store " + file + " cannot be opened: " + e.getMessage()
+                            + ". Check --tls-key-store, and the password in serve.tls-password.",
+                    e);
+        }
     }
 
     /// Begins to listen. With a channel that was given no connection is accepted before [#takeOver()].

@@ -2,11 +2,13 @@ package dev.tenon.platform.server.http;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.Map;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
@@ -15,6 +17,9 @@ import org.eclipse.jetty.server.ServerConnector;
 /// channel; connections that come while none does wait in the system's queue.
 final class ListeningConnector extends ServerConnector {
     private static final int WAITING = 1024;
+    /// Seconds of silence before the first question, seconds between two, and how many without an answer.
+    private static final Map<String, Integer> KEEP_ALIVE =
+            Map.of("TCP_KEEPIDLE", 30, "TCP_KEEPINTERVAL", 10, "TCP_KEEPCOUNT", 3);
 
     private final InetSocketAddress address;
     /// Null before it is opened, unless it was given.
@@ -74,8 +79,26 @@ final class ListeningConnector extends ServerConnector {
         for (SocketChannel next = channel.accept(); next != null; next = channel.accept()) {
             next.configureBlocking(false);
             configure(next.socket());
+            askWhetherThere(next);
             getSelectorManager().accept(next);
         }
+    }
+
+    /// Has the system notice a client whose host has vanished, within a minute where it can be told so; else after
+    /// hours.
+    private static void askWhetherThere(SocketChannel connection) throws IOException {
+        connection.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        for (SocketOption<?> option : connection.supportedOptions()) {
+            Integer value = KEEP_ALIVE.get(option.name());
+            if (value != null) {
+                connection.setOption(number(option), value);
+            }
+        }
+    }
+
+    @SuppressWarnings("unchecked") // each of the names is of a number
+    private static SocketOption<Integer> number(SocketOption<?> option) {
+        return (SocketOption<Integer>) option;
     }
 
     /// Accepts no more; the connections that there are go on.
