@@ -3,6 +3,8 @@ package dev.tenon.platform.grammar.mask;
 import dev.tenon.platform.grammar.automaton.Automaton;
 import dev.tenon.platform.grammar.automaton.State;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -15,6 +17,7 @@ record PlainReach(int characters, boolean exact) {
     private static final PlainReach NONE = new PlainReach(0, false);
     private static final PlainReach UNLIMITED = new PlainReach(PlainTokens.LONGEST + 1, true);
     private static final int MOST_STATES = 64;
+    private static final int MOST_KEPT = 1024;
 
     /// A byte's range of values, and how many continuation bytes follow, of which the first one has
     /// a range, too.
@@ -27,6 +30,12 @@ record PlainReach(int characters, boolean exact) {
         new Lead(0xF1, 0xF3, 0x80, 0xBF, 3), new Lead(0xF4, 0xF4, 0x80, 0x8F, 3),
     };
 
+    /// One more character.
+    ///
+    /// @param every whether every one may follow
+    /// @param to the states after those that may
+    private record Step(boolean every, Set<State> to) {}
+
     /// Finds reaches in one automaton.
     static final class Finder {
         private final Automaton automaton;
@@ -35,6 +44,14 @@ record PlainReach(int characters, boolean exact) {
 
         private final int[][] second = new int[LEADS.length][];
         private final int[] later;
+        private final Map<State, Step> steps = new LinkedHashMap<>(16, 0.75f, true) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<State, Step> eldest) {
+                return size() > MOST_KEPT;
+            }
+        };
 
         Finder(Automaton automaton) {
             this.automaton = automaton;
@@ -57,8 +74,9 @@ record PlainReach(int characters, boolean exact) {
             Set<State> seen = new HashSet<>(Set.of(state));
             Set<State> level = Set.of(state);
             for (int characters = 0; characters <= PlainTokens.LONGEST; characters++) {
-                Set<State> next = new HashSet<>();
-                if (!next(level, next)) {
+                Step step = step(level);
+                Set<State> next = step.to();
+                if (!step.every()) {
                     return characters == 0 ? NONE : new PlainReach(characters, next.isEmpty());
                 }
                 if (!seen.addAll(next)) {
@@ -70,6 +88,22 @@ record PlainReach(int characters, boolean exact) {
                 level = next;
             }
             return new PlainReach(PlainTokens.LONGEST, false);
+        }
+
+        /// {@return what comes after one more character; that of one state, which the masks of a string's next
+        /// characters need again, is kept}
+        private Step step(Set<State> from) {
+            State only = from.size() == 1 ? from.iterator().next() : null;
+            Step known = only == null ? null : steps.get(only);
+            if (known != null) {
+                return known;
+            }
+            Set<State> to = new HashSet<>();
+            Step made = new Step(next(from, to), Set.copyOf(to));
+            if (only != null) {
+                steps.put(only, made);
+            }
+            return made;
         }
 
         /// Finds the states after one more character.
