@@ -71,8 +71,8 @@ export class BundlesView {
       "tr",
       {},
       el("td", {}, el("span", { class: "name" }, bundle.name), el("small", { title: bundle.sha256 ? `SHA-256 ${bundle.sha256}` : "" }, `${bundle.version}${bundle.signer ? ` · ${bundle.signer}` : ""}`)),
-      el("td", {}, el("span", { class: `badge ${tone}` }, bundle.state.toLowerCase()), bundle.problems.map((problem) => el("small", { class: "error" }, problem))),
-      el("td", { class: "quiet" }, bundle.services.join(", ")),
+      el("td", {}, el("span", { class: `badge ${tone}` }, bundle.state.toLowerCase())),
+      el("td", { class: "quiet" }, bundle.services.join(", "), bundle.problems.map((problem) => el("small", { class: "error" }, problem))),
       el("td", { class: "quiet" }, bundle.access.replaceAll(",", ", ")),
       el(
         "td",
