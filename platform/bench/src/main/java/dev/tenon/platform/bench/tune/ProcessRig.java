@@ -165,15 +165,10 @@ final class ProcessRig implements Rig {
         quadNanos = limits.quadNanos + 4 * SLOWER * Long.parseLong(ask("block", limits.leastNanos));
     }
 
+    /// Loads the defaults again too: a plan that was loaded earlier has more behind it, such as its warm-up.
     @Override
     public void open(Candidate candidate) throws CandidateFailure {
-        long start = System.nanoTime();
-        if (worker.get() == null) {
-            start();
-            defaults();
-        }
-        candidate(candidate);
-        ready(start);
+        reopen(candidate, false);
     }
 
     @Override
