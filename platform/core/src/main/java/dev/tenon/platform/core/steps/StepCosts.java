@@ -7,9 +7,15 @@ public final class StepCosts {
     private static final int WIDEST = 64;
     /// How much a new measurement counts among those before.
     private static final double SHARE = 0.25;
+    /// Steps after which a measurement counts no more, so that one that was disturbed is made again.
+    private static final int FRESH = 512;
 
     /// Of a step with so many tokens; 0 if there was none.
     private final double[] nanos = new double[WIDEST + 1];
+    /// The step in which it was measured last.
+    private final long[] measured = new long[WIDEST + 1];
+
+    private long step;
     /// Sequences of the last step, and how many of them got proposals.
     private int sequences = 1;
 
@@ -24,8 +30,10 @@ public final class StepCosts {
     void ran(int inStep, int withProposals, int tokens, long took) {
         sequences = inStep;
         proposing = withProposals;
+        step++;
         if (tokens <= WIDEST) {
-            nanos[tokens] = nanos[tokens] == 0 ? took : nanos[tokens] + SHARE * (took - nanos[tokens]);
+            nanos[tokens] = unknown(tokens) ? took : nanos[tokens] + SHARE * (took - nanos[tokens]);
+            measured[tokens] = step;
         }
     }
 
@@ -53,16 +61,20 @@ public final class StepCosts {
         return best;
     }
 
+    private boolean unknown(int tokens) {
+        return nanos[tokens] == 0 || step - measured[tokens] > FRESH;
+    }
+
     /// What a step of so many tokens takes: between two that were measured on the line between them,
     /// before the first and after the last one as much as it. So a width that nobody has tried looks
     /// cheap, and is tried.
     private double cost(int tokens) {
         int below = Math.min(tokens, WIDEST);
-        while (below > 0 && nanos[below] == 0) {
+        while (below > 0 && unknown(below)) {
             below--;
         }
         int above = tokens;
-        while (above <= WIDEST && nanos[above] == 0) {
+        while (above <= WIDEST && unknown(above)) {
             above++;
         }
         if (below == 0) {

@@ -74,4 +74,16 @@ class StepCostsTests {
         }
         assertEquals(4, costs.worthwhile(0.9, 0, 4));
     }
+
+    @Test
+    void aWidthThatWasSlowOnceIsTriedAgainAfterManySteps() {
+        costs.ran(1, 0, 1, 100);
+        costs.ran(1, 0, 5, 10_000);
+        int steps = 0;
+        while (costs.worthwhile(0.9, 0, 4) < 4) {
+            costs.ran(1, 0, 1, 100);
+            assertTrue(++steps < 1000);
+        }
+        assertTrue(steps > 100, "after " + steps);
+    }
 }
