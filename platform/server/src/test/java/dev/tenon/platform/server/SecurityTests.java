@@ -139,7 +139,9 @@ class SecurityTests {
         HttpRequest.Builder plain = HttpRequest.newBuilder(server.uri(PATH))
                 .header("Content-Type", "text/plain")
                 .POST(HttpRequest.BodyPublishers.ofString(SHORT.formatted("")));
-        assertEquals(415, withKey(plain).statusCode());
+        HttpResponse<String> refused = withKey(plain);
+        assertEquals(415, refused.statusCode());
+        assertEquals("close", refused.headers().firstValue("Connection").orElse(""), "its body was not read");
         assertEquals(
                 415,
                 withKey(server.request(PATH, SHORT.formatted("")).header("Content-Encoding", "gzip"))

@@ -32,6 +32,7 @@ public final class Exchange {
     private final HttpLimits limits;
     private final ScheduledExecutorService clock;
     private Departure departure;
+    private boolean bodyRead;
     private EventStream events;
     private String note = "";
 
@@ -135,12 +136,12 @@ public final class Exchange {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        bodyRead = true;
         return body.toByteArray();
     }
 
     private void requireSpeed(long bytes, long nanos) {
         if (nanos > limits.headerTime().toNanos() && bytes < limits.bodyBytesPerSecond() * (nanos / 1e9)) {
-            response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
             throw RequestException.of(
                     TOO_SLOW,
                     "invalid_request_error",
@@ -150,7 +151,6 @@ public final class Exchange {
     }
 
     private RequestException tooLarge() {
-        response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
         return RequestException.of(
                 TOO_LARGE,
                 "invalid_request_error",
@@ -280,6 +280,12 @@ public final class Exchange {
         }
         if (response.isCommitted()) {
             return;
+        }
+        if (!bodyRead
+                && (request.getHeaders().contains(HttpHeader.CONTENT_LENGTH)
+                        || request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING))) {
+            // The rest may still come, and the connection ends with it: who does not know would use it again.
+            response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
         }
         if (error.retryAfterSeconds() > 0) {
             response.getHeaders().put(HttpHeader.RETRY_AFTER, error.retryAfterSeconds());
