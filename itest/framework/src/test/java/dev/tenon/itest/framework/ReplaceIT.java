@@ -273,7 +273,7 @@ class ReplaceIT {
                     "quant-formats", "format F32",
                     "models-qwen3", "architecture qwen\\w+",
                     "backend-cpu-vector", "backend cpu-vector",
-                    "platform-bench", "command bench");
+                    "platform-bench", "command (bench|tune)");
             for (Map.Entry<String, String> each : taken.entrySet()) {
                 Path jar = Jars.ours(each.getKey());
                 String name = Jars.attributes(jar).getValue("Bundle-SymbolicName");
