@@ -349,7 +349,7 @@ public final class BenchCommand implements TenonCommand {
                 BenchRunner.Times times;
                 try (Progress bar = console.progress(test.name(), repetitions, "runs")) {
                     times = runner.run(test, repetitions, !noWarmUp, warmUpSeconds, kernels, done -> {
-                        bandwidths[done - 1] = measure(reader, test, config);
+                        bandwidths[done - 1] = cpu ? measure(reader, test, config) : 0;
                         if (other != null) {
                             other.add(
                                     done - 1,

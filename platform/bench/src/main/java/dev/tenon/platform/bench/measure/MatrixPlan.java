@@ -96,7 +96,13 @@ public final class MatrixPlan implements AutoCloseable {
     /// @param shape what to build
     /// @param f32 the format F32
     /// @param kernels installed kernels
-    public MatrixPlan(Backend backend, Shape shape, QuantFormat f32, Collection<KernelProvider> kernels) {
+    /// @param settings settings of the backend
+    public MatrixPlan(
+            Backend backend,
+            Shape shape,
+            QuantFormat f32,
+            Collection<KernelProvider> kernels,
+            Map<String, String> settings) {
         this.shape = shape;
         this.logits = new float[shape.head];
         Device opened = null;
@@ -110,10 +116,10 @@ public final class MatrixPlan implements AutoCloseable {
                                 ? f32
                                 : weight.name().equals("head") ? shape.headFormat : shape.format);
             }
-            opened = backend.open(
-                    shape.threads == 0
-                            ? DeviceOptions.defaults()
-                            : DeviceOptions.builder().threads(shape.threads).build());
+            opened = backend.open(DeviceOptions.builder()
+                    .threads(shape.threads)
+                    .settings(settings)
+                    .build());
             PlanOptions options =
                     PlanOptions.builder(shape.batch).maxBatchTokens(shape.batch).build();
             compiled = opened.compiler()

@@ -16,6 +16,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -74,15 +76,17 @@ final class CrossProgram implements Program {
         Process server = null;
         try {
             int port = freePort();
+            Path errors = Files.createTempFile("tenon-serve-", ".log");
+            errors.toFile().deleteOnExit();
             server = run.tenon()
                     .builder(List.of(
                             "-q", "serve", "-m", run.console().model(null).toString(), "--port", "" + port))
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .redirectError(errors.toFile())
                     .start();
             server.getOutputStream().close();
             URI url = URI.create("http://127.0.0.1:" + port + "/v1");
-            awaitServer(server, url);
+            awaitServer(server, url, errors);
             requests(run, url, OURS, rows);
             long resident = HostMemory.residentBytes(server.pid());
             if (resident > 0) {
@@ -104,7 +108,7 @@ final class CrossProgram implements Program {
     }
 
     /// Waits until the server lists its models.
-    private static void awaitServer(Process server, URI url) throws InterruptedException {
+    private static void awaitServer(Process server, URI url, Path errors) throws InterruptedException, IOException {
         long end = System.nanoTime() + (long) (START_SECONDS * 1e9);
         String why = "";
         while (System.nanoTime() < end && server.isAlive()) {
@@ -116,10 +120,12 @@ final class CrossProgram implements Program {
                 server.waitFor(100, java.util.concurrent.TimeUnit.MILLISECONDS);
             }
         }
+        String said = Files.readString(errors).strip();
         throw new TenonException(
                 ErrorCode.USAGE,
                 "'tenon serve' does not answer at " + url + " ("
-                        + (server.isAlive() ? why : "it ended with status " + server.exitValue()) + "). Run it alone.");
+                        + (server.isAlive() ? why : "it ended with status " + server.exitValue()) + "). "
+                        + (said.isEmpty() ? "Run it alone." : "It said: " + said));
     }
 
     private static void requests(ProgramRun run, URI url, String label, List<List<String>> rows)

@@ -146,7 +146,8 @@ final class KernelsProgram implements Program {
     }
 
     private static void deviceCopies(ProgramRun run, Backend backend) {
-        try (Device device = backend.open(DeviceOptions.defaults());
+        try (Device device = backend.open(
+                        DeviceOptions.builder().settings(run.settings(backend)).build());
                 Arena arena = Arena.ofConfined()) {
             Allocator allocator = device.allocator();
             for (int mebi : MEBIBYTES) {
@@ -243,7 +244,7 @@ final class KernelsProgram implements Program {
         QuantFormat f32 = f32(run);
         MatrixPlan.Shape shape = new MatrixPlan.Shape(
                 n, layers, format, SMALL, f32, batch, run.options().threads());
-        return new MatrixPlan(backend, shape, f32, run.engine().kernelProviders());
+        return new MatrixPlan(backend, shape, f32, run.engine().kernelProviders(), run.settings(backend));
     }
 
     static QuantFormat f32(ProgramRun run) {

@@ -77,7 +77,8 @@ final class PrecisionProgram implements Program {
                 backend,
                 new MatrixPlan.Shape(SIZE, 0, f32, SIZE, format, 1, threads),
                 f32,
-                run.engine().kernelProviders())) {
+                run.engine().kernelProviders(),
+                run.settings(backend))) {
             run.add(testCase, backend.id(), "error", Unit.ERROR, one.error());
         } catch (TenonException e) {
             throw new SkipException(e.getMessage());
@@ -86,7 +87,8 @@ final class PrecisionProgram implements Program {
                 backend,
                 new MatrixPlan.Shape(2 * SIZE, LAYERS, format, SIZE, f32, BATCH, threads),
                 f32,
-                run.engine().kernelProviders())) {
+                run.engine().kernelProviders(),
+                run.settings(backend))) {
             double flops = 2.0 * 2 * SIZE * 2 * SIZE * LAYERS * BATCH;
             run.add(
                     testCase,

@@ -16,10 +16,14 @@ import dev.tenon.platform.bench.report.Unit;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.text.Sizes;
+import dev.tenon.platform.core.control.EngineControl;
+import dev.tenon.platform.core.control.SettingValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /// A run of a program: its time, its backends and models, and the results so far, which are saved
 /// after each case.
@@ -107,6 +111,19 @@ public final class ProgramRun implements AutoCloseable {
     /// {@return what the user chose}
     ProgramOptions options() {
         return options;
+    }
+
+    /// {@return what files or the environment set for a backend}
+    ///
+    /// @param backend the backend
+    Map<String, String> settings(Backend backend) {
+        if (!(engine instanceof EngineControl control)) {
+            return Map.of();
+        }
+        return control.settings(Map.of()).stream()
+                .filter(value -> backend.settings().contains(value.setting())
+                        && !value.origin().equals(SettingValue.DEFAULT))
+                .collect(Collectors.toMap(value -> value.setting().name(), SettingValue::value));
     }
 
     /// {@return the engine}
