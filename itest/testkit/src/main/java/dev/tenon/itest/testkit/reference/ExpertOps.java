@@ -20,8 +20,7 @@ final class ExpertOps {
     /// {@return the chosen experts and their shares}
     double[][] router(RouterParams params, double[] logits) {
         double[] p = probabilities(params.gating(), logits);
-        double[] scores = p.clone();
-        params.bias().map(weights::vector).ifPresent(bias -> Arrays.setAll(scores, e -> p[e] + bias[e]));
+        double[] scores = scores(params, p);
         List<Integer> chosen = best(scores, eligible(scores, params)).subList(0, params.used());
         double sum = params.normalise()
                 ? Math.max(
@@ -32,6 +31,29 @@ final class ExpertOps {
             chosen.stream().mapToDouble(e -> e).toArray(),
             chosen.stream().mapToDouble(e -> p[e] / sum * params.scale()).toArray()
         };
+    }
+
+    private double[] scores(RouterParams params, double[] probabilities) {
+        double[] scores = probabilities.clone();
+        params.bias().map(weights::vector).ifPresent(bias -> Arrays.setAll(scores, e -> probabilities[e] + bias[e]));
+        return scores;
+    }
+
+    /// {@return how much worse than the best choice a choice is: the largest difference of two scores at the same
+    /// place, as a fraction of the largest score; infinite if it is no choice of different experts}
+    double misrouted(RouterParams params, double[] logits, double[] chosen) {
+        double[] scores = scores(params, probabilities(params.gating(), logits));
+        if (Arrays.stream(chosen).distinct().count() < chosen.length
+                || Arrays.stream(chosen).anyMatch(e -> !(e >= 0 && e < scores.length) || e != Math.rint(e))) {
+            return Double.POSITIVE_INFINITY;
+        }
+        List<Integer> best = best(scores, eligible(scores, params));
+        double largest = Arrays.stream(scores).map(Math::abs).max().orElseThrow();
+        return IntStream.range(0, chosen.length)
+                        .mapToDouble(k -> Math.abs(scores[best.get(k)] - scores[(int) chosen[k]]))
+                        .max()
+                        .orElseThrow()
+                / largest;
     }
 
     private static double[] probabilities(RouterParams.Gating gating, double[] logits) {

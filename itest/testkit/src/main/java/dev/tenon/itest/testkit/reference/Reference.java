@@ -2,6 +2,7 @@ package dev.tenon.itest.testkit.reference;
 
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
@@ -57,6 +58,21 @@ public final class Reference {
     /// {@return a new, empty sequence}
     public Sequence newSequence() {
         return new Sequence();
+    }
+
+    /// {@return how much worse a router's choice is than the one that follows from its logits: the largest
+    /// difference of two scores at the same place, as a fraction of the largest score; infinite for what is
+    /// no choice of different experts}
+    ///
+    /// @param router an op of the graph
+    /// @param logits a row of its input
+    /// @param chosen the experts
+    public double misrouted(ExpertOp.Router router, float[] logits, float[] chosen) {
+        return new ExpertOps(weights).misrouted(router.params(), doubles(logits), doubles(chosen));
+    }
+
+    private static double[] doubles(float[] row) {
+        return IntStream.range(0, row.length).mapToDouble(i -> row[i]).toArray();
     }
 
     /// One sequence with its own lists of keys and values.

@@ -2,6 +2,7 @@ package dev.tenon.itest.testkit.reference;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
@@ -18,6 +19,7 @@ import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.models.MemoryWeights;
 import dev.tenon.itest.testkit.models.TestFormats;
 import dev.tenon.itest.testkit.models.TinyGguf;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -258,5 +260,18 @@ class MoreOpsTests {
         Foreign op = new Foreign(x, weight, b.value("first", 1), b.value("second", 1));
         b.add(op);
         assertEquals(14 + 22, run(b.add("sum", op.first(), op.second()), 1)[0][0]);
+    }
+
+    @Test
+    void aChoiceIsJudgedByTheScoresThatItGivesUp() {
+        ExpertOps ops = new ExpertOps(new DecodedWeights(new MemoryWeights()));
+        RouterParams params = RouterParams.builder(Gating.SIGMOID, 2).build();
+        double[] logits = {0, 3, 3.00001, -4};
+        assertEquals(0, ops.misrouted(params, logits, new double[] {2, 1}));
+        assertEquals(0, ops.misrouted(params, logits, new double[] {1, 2}), 1e-6, "the two best, almost equal");
+        assertTrue(ops.misrouted(params, logits, new double[] {2, 0}) > 0.4, "the third instead of the second");
+        for (double[] none : new double[][] {{2, 2}, {2, 4}, {2, -1}, {2, 0.5}, {2, Double.NaN}}) {
+            assertEquals(Double.POSITIVE_INFINITY, ops.misrouted(params, logits, none), Arrays.toString(none));
+        }
     }
 }

@@ -11,6 +11,7 @@ import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.Cut;
+import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -20,13 +21,15 @@ import java.util.function.IntConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /// Walks two runs of one sequence op by op and finds the first op whose outputs differ by more than
 /// it may.
 ///
 /// The error of a value is the largest difference in a row as a fraction of that row's root mean
 /// square, or of that of all rows where those are short. An op may add a bound of its own to what its
-/// inputs differ by already, which it may enlarge a few times.
+/// inputs differ by already, which it may enlarge a few times. A router's choices, where they differ, are held against
+/// each side's own logits.
 public final class Comparison {
     /// How an op came out.
     ///
@@ -142,10 +145,18 @@ public final class Comparison {
                 if (fuse && !staysVisible(whole, graph, i)) {
                     continue;
                 }
-                Worst worst = worst(a.of(Cut.after(graph, i), fuse), b.of(Cut.after(right.graph(), i), fuse));
+                float[][] mine = a.of(Cut.after(graph, i), fuse);
+                float[][] theirs = b.of(Cut.after(right.graph(), i), fuse);
+                Worst worst = worst(mine, theirs);
+                errors.put(graph.ops().get(i).outputs().getFirst().id(), worst.error());
+                if (graph.ops().get(i) instanceof ExpertOp.Router router && worst.error() > 0) {
+                    int logits = producer(router);
+                    worst = misrouted(router, a.of(Cut.after(graph, logits), fuse), mine);
+                    Worst other = misrouted(router, b.of(Cut.after(right.graph(), logits), fuse), theirs);
+                    worst = other.error() > worst.error() ? other : worst;
+                }
                 Step step = step(graph.ops().subList(begin, i + 1), i, fuse, worst, errors);
                 steps.add(step);
-                errors.put(graph.ops().get(i).outputs().getFirst().id(), worst.error());
                 begin = i + 1;
                 if (step.diverges()) {
                     break;
@@ -153,6 +164,29 @@ public final class Comparison {
             }
         }
         return List.copyOf(steps);
+    }
+
+    /// {@return number of the op that gives a router's logits}
+    private int producer(ExpertOp.Router router) {
+        List<Op> ops = left.graph().ops();
+        return IntStream.range(0, ops.size())
+                .filter(i -> ops.get(i).outputs().contains(router.logits()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /// How far the choices of one side are from what its own logits say. Two sides whose logits differ by rounding may
+    /// choose differently where two scores are close, and both be right.
+    private Worst misrouted(ExpertOp.Router router, float[][] logits, float[][] chosen) {
+        Reference reference = new Reference(left.graph(), left.weights());
+        Worst worst = new Worst(0, 0, 0, chosen[0][0], chosen[0][0]);
+        for (int t = 0; t < chosen.length; t++) {
+            double error = reference.misrouted(router, logits[t], chosen[t]);
+            if (!(error <= worst.error())) {
+                worst = new Worst(error, t, 0, chosen[t][0], chosen[t][0]);
+            }
+        }
+        return worst;
     }
 
     /// Whether a graph that is cut after an op fuses as the whole graph does up to there.
@@ -217,6 +251,7 @@ public final class Comparison {
             // Angles that are computed in float32 lose 2^-24 of the position.
             case CoreOp.Rope r -> tolerances.exact(2) + tokens.length * 0x1p-24;
             case ReferenceOp r -> tolerances.exact(longest(r));
+            case ExpertOp.Router r -> tolerances.exact(r.logits().width());
             default -> tolerances.exact(1);
         };
     }

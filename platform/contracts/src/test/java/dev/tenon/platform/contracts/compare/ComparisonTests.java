@@ -11,8 +11,12 @@ import com.fasterxml.jackson.core.JsonToken;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.RouterParams;
+import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.models.OwnOp;
 import dev.tenon.itest.testkit.models.RandomModels;
@@ -25,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -168,6 +173,22 @@ class ComparisonTests {
         assertTrue(found.fused(), found.toString());
         assertEquals(1, found.layer());
         assertEquals("rms_norm linear linear activate multiply", found.op());
+    }
+
+    @Test
+    void aRouterThatChoosesWronglyIsNamed() {
+        model.close();
+        model = RandomModels.ops("routed", 3, 64, TestFormats.F32, (b, x) -> {
+            Value logits = b.linear("logits", x, new Weight("gate_inp", 64, 16), Optional.empty());
+            RouterParams params = RouterParams.builder(Gating.SIGMOID, 4).build();
+            return b.weightedSum("sum", x, b.router("router", logits, params).shares());
+        });
+        RouterParams halves =
+                RouterParams.builder(Gating.SIGMOID, 4).groups(2).groupsUsed(1).build();
+        UnaryOperator<Op> mistake = op ->
+                op instanceof ExpertOp.Router r ? new ExpertOp.Router(r.logits(), halves, r.chosen(), r.shares()) : op;
+        CompareReport report = compare(new WrongBackend(new ReferenceBackend(), mistake, request -> true, false));
+        assertEquals("router", report.divergence().orElseThrow().op(), report.table(true));
     }
 
     @Test
