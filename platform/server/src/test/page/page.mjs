@@ -49,6 +49,21 @@ async function ask(page, text) {
   await ended(page);
 }
 
+/** In the page: whether each plot has its grid in the colour that lines have in the theme of the moment. */
+function drawnInTheirColour() {
+  const line = getComputedStyle(document.querySelector(".panel")).borderTopColor.match(/\d+/g).map(Number);
+  return [...document.querySelectorAll(".plot canvas")].every((canvas) => {
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    let found = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      found += data[i + 3] === 255 && line.every((value, j) => data[i + j] === value) ? 1 : 0;
+    }
+    return found > 100;
+  });
+}
+
 const steps = {
   async "a key is asked for, again where it is wrong, and is kept for the tab"(page) {
     await page.goto(address);
@@ -293,12 +308,38 @@ const steps = {
     await page.locator(".badge").getByText("loaded", { exact: true }).waitFor();
   },
 
+  async "a model is downloaded, offered and deleted"(page) {
+    const source = page.getByLabel("Repository and quantisation");
+    const download = page.getByRole("button", { name: "Download" });
+    await source.fill("org/none:Q8_0");
+    await download.click();
+    await page.locator(".pull-state").getByText("org/none").waitFor();
+    await source.fill("org/tiny-GGUF:Q4_K_M");
+    await download.click();
+    await page.getByText("org/tiny-GGUF:Q4_K_M was downloaded").waitFor();
+    await page.getByRole("heading", { name: "org/tiny-GGUF/tiny-Q4_K_M" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Delete", exact: true }).count(), 1, "of the pinned model, too");
+    const offered = () => page.locator("select.model option").allTextContents();
+    await page.goto(`${address}/#/chat`);
+    assert.ok((await offered()).some((name) => name.includes("tiny-Q4_K_M")), String(await offered()));
+    await page.goto(`${address}/#/models`);
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.locator("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "org/tiny-GGUF/tiny-Q4_K_M" }).waitFor({ state: "detached" });
+    await page.goto(`${address}/#/chat`);
+    assert.ok(!(await offered()).some((name) => name.includes("tiny-Q4_K_M")), String(await offered()));
+  },
+
   async "devices and activity are shown"(page) {
     await page.locator("#views").getByText("Devices").click();
     await page.getByRole("heading", { name: "cpu-vector" }).waitFor();
     await page.locator("#views").getByText("Activity").click();
     await page.getByText("Requests served").waitFor();
     assert.equal(await page.locator(".plot canvas").count(), 6);
+    for (const colorScheme of ["dark", "light"]) {
+      await page.emulateMedia({ colorScheme });
+      await page.waitForFunction(drawnInTheirColour);
+    }
   },
 };
 

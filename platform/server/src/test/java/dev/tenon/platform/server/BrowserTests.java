@@ -28,18 +28,25 @@ class BrowserTests {
     }
 
     @Test
-    void peopleChatThroughThePage() throws Exception {
+    void peopleChatThroughThePage(@TempDir Path models) throws Exception {
         Optional<Path> browser = chromium();
         assumeTrue(browser.isPresent(), "Skipped: there is no Chromium in PATH.");
         ClientProgram program = new ClientProgram(folder);
         program.install(Path.of("src/test/page"), "package.json", "page.mjs");
         StubBundles bundles = new StubBundles();
-        try (ServerFixture server =
-                new ServerFixture(b -> b.keys(ApiKeys.of(List.of("key"))).bundles(() -> bundles))) {
+        try (StubHub hub = new StubHub();
+                ServerFixture server = new ServerFixture(b -> b.keys(ApiKeys.of(List.of("key")))
+                        .bundles(() -> bundles)
+                        .store(hub.store(models)))) {
+            hub.gate.countDown();
             int status = program.run(
                     "node", "page.mjs", server.server.address(), browser.get().toString());
             assertEquals(0, status, program::output);
             assertEquals(List.of("install", "remove", "why"), bundles.commands());
+            assertEquals(1, hub.downloads.get());
+            try (Stream<Path> left = Files.list(models)) {
+                assertEquals(List.of(), left.toList());
+            }
         }
     }
 }

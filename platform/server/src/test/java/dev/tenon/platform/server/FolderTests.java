@@ -5,31 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import dev.tenon.api.engine.LoadRequest;
-import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.folder.FolderStore;
-import dev.tenon.platform.server.models.ModelSpec;
-import java.io.IOException;
-import java.lang.reflect.Proxy;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,67 +23,18 @@ import org.junit.jupiter.api.io.TempDir;
 /// A folder of models that requests pull, name and delete. The limit on time ends a hang.
 @Timeout(180)
 class FolderTests {
-    private static final String REFERENCE = "org/tiny-GGUF:Q4_K_M";
-
     @TempDir
     Path folder;
 
-    private final AtomicInteger downloads = new AtomicInteger();
-    private final CountDownLatch gate = new CountDownLatch(1);
-    private HttpServer hub;
-
-    @BeforeEach
-    void startHub() throws IOException {
-        hub = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        hub.createContext("/", this::answer);
-        hub.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        hub.start();
-    }
+    private final StubHub hub = new StubHub();
 
     @AfterEach
     void stopHub() {
-        gate.countDown();
-        hub.stop(0);
-    }
-
-    private void answer(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            byte[] bytes;
-            if (exchange.getRequestURI().getPath().startsWith("/api/models/org/tiny-GGUF")) {
-                bytes = "{\"siblings\":[{\"rfilename\":\"tiny-Q4_K_M.gguf\"}]}".getBytes(StandardCharsets.UTF_8);
-            } else if (exchange.getRequestURI().getPath().endsWith("/resolve/main/tiny-Q4_K_M.gguf")) {
-                downloads.incrementAndGet();
-                bytes = Files.readAllBytes(ServerFixture.MODEL);
-            } else {
-                exchange.sendResponseHeaders(404, -1);
-                return;
-            }
-            exchange.sendResponseHeaders(200, bytes.length);
-            exchange.getResponseBody().write(bytes, 0, bytes.length / 2);
-            if (bytes.length > 1000) {
-                gate.await();
-            }
-            exchange.getResponseBody().write(bytes, bytes.length / 2, bytes.length - bytes.length / 2);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        hub.close();
     }
 
     private FolderStore store() {
-        String address = "http://" + hub.getAddress().getHostString() + ":"
-                + hub.getAddress().getPort();
-        Console console = (Console) Proxy.newProxyInstance(
-                Console.class.getClassLoader(), new Class<?>[] {Console.class}, (self, method, arguments) -> {
-                    if (!method.getName().equals("setting")) {
-                        throw new AssertionError(method);
-                    }
-                    return arguments[0].equals("hf.url") ? Optional.of(address) : Optional.empty();
-                });
-        return new FolderStore(
-                folder,
-                (name, file) ->
-                        ModelSpec.of(name, LoadRequest.builder(file).threads(2).build()),
-                console);
+        return hub.store(folder);
     }
 
     private ServerFixture server() {
@@ -121,15 +58,15 @@ class FolderTests {
     @Test
     void aModelIsPulledOnceForAllWhoAsk() throws Exception {
         try (ServerFixture server = server()) {
-            String ask = "{\"model\":\"" + REFERENCE + "\"}";
+            String ask = "{\"model\":\"" + StubHub.REFERENCE + "\"}";
             CompletableFuture<HttpResponse<String>> first = server.client.sendAsync(
                     server.request("/api/pull", ask).build(), HttpResponse.BodyHandlers.ofString());
             CompletableFuture<HttpResponse<String>> second = server.client.sendAsync(
                     server.request("/api/pull", ask).build(), HttpResponse.BodyHandlers.ofString());
-            while (!server.get("/metrics").body().contains("http_connections 3") || downloads.get() < 1) {
+            while (!server.get("/metrics").body().contains("http_connections 3") || hub.downloads.get() < 1) {
                 Thread.sleep(20); // both are listening
             }
-            gate.countDown();
+            hub.gate.countDown();
             for (HttpResponse<String> response : List.of(first.get(), second.get())) {
                 assertEquals(200, response.statusCode());
                 List<JsonNode> lines =
@@ -142,13 +79,14 @@ class FolderTests {
                 assertEquals(Files.size(ServerFixture.MODEL), half.get("total").asLong());
                 assertEquals("pulling tiny-Q4_K_M.gguf", half.get("status").asText());
             }
-            assertEquals(1, downloads.get());
+            assertEquals(1, hub.downloads.get());
             assertEquals(List.of("story", "org/tiny-GGUF/tiny-Q4_K_M"), names(server));
-            for (String name : List.of(REFERENCE, "hf.co/" + REFERENCE, "tiny-Q4_K_M", "tiny-Q4_K_M:latest")) {
+            for (String name :
+                    List.of(StubHub.REFERENCE, "hf.co/" + StubHub.REFERENCE, "tiny-Q4_K_M", "tiny-Q4_K_M:latest")) {
                 server.answer("/v1/completions", "{\"model\":\"" + name + "\",\"prompt\":\"Once\",\"max_tokens\":1}");
             }
             assertEquals(2, server.engine.models().size());
-            assertEquals(200, delete(server, REFERENCE));
+            assertEquals(200, delete(server, StubHub.REFERENCE));
             assertEquals(List.of("story"), names(server));
             try (var left = Files.list(folder)) {
                 assertEquals(0, left.count());
@@ -160,10 +98,10 @@ class FolderTests {
     void aPullEndsWhenNobodyListens() throws Exception {
         try (ServerFixture server = server()) {
             HttpResponse<java.io.InputStream> response = server.client.send(
-                    server.request("/api/pull", "{\"model\":\"" + REFERENCE + "\"}")
+                    server.request("/api/pull", "{\"model\":\"" + StubHub.REFERENCE + "\"}")
                             .build(),
                     HttpResponse.BodyHandlers.ofInputStream());
-            while (downloads.get() == 0) {
+            while (hub.downloads.get() == 0) {
                 Thread.sleep(20);
             }
             Path lock = folder.resolve("org/tiny-GGUF/tiny-Q4_K_M.gguf.lock");
@@ -195,7 +133,7 @@ class FolderTests {
                                         .statusCode()),
                         name);
             }
-            assertEquals(0, downloads.get());
+            assertEquals(0, hub.downloads.get());
         }
     }
 

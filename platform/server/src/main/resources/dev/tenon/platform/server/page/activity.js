@@ -120,8 +120,11 @@ export class ActivityView {
 
   draw() {
     this.plots?.forEach((plot) => plot.destroy());
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(name).trim();
+    // As the theme has them now: a canvas knows no light-dark().
+    const colour = (name) => {
+      this.element.style.outlineColor = `var(${name})`;
+      return getComputedStyle(this.element).outlineColor;
+    };
     const lines = [colour("--accent"), colour("--second")];
     const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
     this.plots = PLOTS.map(
