@@ -8,19 +8,15 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.RerankRequest;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.text.ChatTemplate;
-import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.core.check.TrialLogits;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SchedulingStatus;
 import dev.tenon.platform.core.generation.Proposer;
@@ -44,7 +40,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -56,7 +51,6 @@ import org.slf4j.LoggerFactory;
 /// loop, the placement.
 final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private static final Logger LOG = LoggerFactory.getLogger(PlacedModel.class);
-    private static final long RETRY_MILLIS = 20;
 
     private final GgufFile file;
     private final Adapters adapters;
@@ -65,6 +59,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private final Supplier<EngineConfig> settings;
     private final Consumer<PlacedModel> onClose;
     private final Placer placer;
+    private final PlacementMoves moves;
     private final StepLoop loop;
     private final ModelConfig config;
     private final int contextLength;
@@ -77,24 +72,9 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private final CompletableFuture<Tokenizer> tokenizer;
     private final Set<ModelSession> sessions = ConcurrentHashMap.newKeySet();
     private final long loadNanos;
-    /// Classes of services that were withdrawn while the model used them; it returns to them.
-    private final Set<String> withdrawnClasses = ConcurrentHashMap.newKeySet();
-    /// Not the placement itself, which would keep the classes of a removed bundle.
-    private volatile Description last;
     private volatile Speculation speculation = Speculation.OFF;
     private Optional<ChatTemplate> template;
     private boolean closed;
-
-    /// What is known of a placement after it has ended.
-    private record Description(String backend, DeviceInfo device, PlanReport report, Status tuned) {
-        static Description of(Placement placement) {
-            return new Description(
-                    placement.backend().id(),
-                    placement.device().info(),
-                    placement.plan().report(),
-                    placement.tuned());
-        }
-    }
 
     PlacedModel(
             GgufFile file,
@@ -117,13 +97,14 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         int prefillMillis = now.prefillBudgetMillis(request.settings());
         boolean prefixCache = now.prefixCache(request.settings());
         Placement placement = placer.place(now);
-        this.last = Description.of(placement);
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
         this.maxBatchTokens = placer.maxBatchTokens(placement.definition(), now);
+        this.moves = new PlacementMoves(
+                file, request, registry, settings, placer, placement, maxBatchTokens, this::loop, this::forgetTemplate);
         this.loop = new StepLoop(
                 placement,
-                this::placeAgain,
+                moves::placeAgain,
                 new StepLimits(maxBatchTokens, placer.maxSequences(), prefillMillis, prefixCache));
         this.defaultOutput = placement.outputs().getFirst();
         this.positions = ModelDigest.positions(placement.definition().graph());
@@ -134,6 +115,11 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
 
     StepLoop loop() {
         return loop;
+    }
+
+    /// {@return how it is placed again}
+    PlacementMoves moves() {
+        return moves;
     }
 
     /// {@return how its sequences are saved and restored}
@@ -199,6 +185,11 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         return template;
     }
 
+    /// What compiled the template may have gone.
+    private synchronized void forgetTemplate() {
+        template = null;
+    }
+
     private ChatTemplate compile(String source) {
         return registry.templateEngines().stream()
                 .findFirst()
@@ -211,18 +202,18 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
 
     @Override
     public String backend() {
-        return last.backend();
+        return moves.last().backend();
     }
 
     @Override
     public DeviceInfo device() {
-        return last.device();
+        return moves.last().device();
     }
 
     @Override
     public PlanReport report() {
         Placement now = loop.placed().placement();
-        return now == null ? last.report() : now.plan().report();
+        return now == null ? moves.last().report() : now.plan().report();
     }
 
     @Override
@@ -233,7 +224,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
 
     @Override
     public Status tuned() {
-        return last.tuned();
+        return moves.last().tuned();
     }
 
     @Override
@@ -367,173 +358,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
                 .create(params, config.vocabularySize());
     }
 
-    /// Ends the placement if it uses the service; the next step places the model again.
-    void withdraw(Object service) {
-        if (loop.placed().withdraw(service)) {
-            withdrawnClasses.add(service.getClass().getName());
-        }
-        if (service instanceof ChatTemplateEngine) {
-            synchronized (this) {
-                template = null;
-            }
-        }
-    }
-
-    /// Returns to a service that the model used before it was withdrawn.
-    void returned(Object service) {
-        if (withdrawnClasses.remove(service.getClass().getName())) {
-            loop.placed().reconsider();
-        }
-    }
-
-    /// Ends the placement if it uses a service that is no longer offered.
-    void leaveWithdrawn() {
-        Placement placement = loop.placed().placement();
-        if (placement != null) {
-            placement.services().stream().filter(s -> !registry.offers(s)).forEach(this::withdraw);
-        }
-    }
-
-    /// Places the model again if it uses one of the services, which are no longer offered, and if its logits
-    /// stay what they are.
-    ///
-    /// @param limit the largest error of the logits that passes
-    /// @return how they differ, if they do
-    /// @throws TenonException if it cannot be placed, or (`BUNDLE-007`) its logits differ by more; it has no
-    ///     placement then
-    Optional<String> replace(List<Object> services, String reason, double limit) {
-        List<String> differences = new ArrayList<>();
-        loop.placed()
-                .replace(
-                        placement -> placement != null && uses(placement, services),
-                        old -> placeAlike(old, limit, differences),
-                        reason);
-        forgetTemplateOf(services);
-        return differences.stream().findFirst();
-    }
-
-    /// Places the model again if it uses one of the services, or has no placement since one could not be made
-    /// with them. So the next replacement has logits to compare with.
-    ///
-    /// @throws TenonException if it cannot be placed; its next step tries again
-    void putBack(List<Object> services, String reason) {
-        loop.placed()
-                .replace(
-                        placement -> placement == null || uses(placement, services),
-                        old -> {
-                            if (old != null) {
-                                old.close();
-                            }
-                            return place(settings.get());
-                        },
-                        reason);
-        forgetTemplateOf(services);
-    }
-
-    private static boolean uses(Placement placement, List<Object> services) {
-        return services.stream().anyMatch(placement::uses);
-    }
-
-    private void forgetTemplateOf(List<Object> services) {
-        if (services.stream().anyMatch(ChatTemplateEngine.class::isInstance)) {
-            synchronized (this) {
-                template = null;
-            }
-        }
-    }
-
-    private Placement placeAlike(Placement old, double limit, List<String> differences) {
-        Optional<TrialLogits> before;
-        try {
-            before = Optional.of(TrialLogits.of(old, maxBatchTokens)).filter(TrialLogits::finite);
-        } catch (RuntimeException | LinkageError e) {
-            LOG.info("{} gives no logits to compare new ones with: {}", name(), e.toString());
-            before = Optional.empty();
-        } finally {
-            old.close();
-        }
-        Placement next = place(settings.get());
-        try {
-            TrialLogits after = TrialLogits.of(next, maxBatchTokens);
-            before.flatMap(logits -> logits.to(after)).ifPresent(difference -> {
-                String text = "the logits of a short text on " + name() + " " + difference.text();
-                if (!(difference.nmse() <= limit)) {
-                    throw new TenonException(ErrorCode.BUNDLE_RESULTS, text);
-                }
-                differences.add(text);
-            });
-            return next;
-        } catch (RuntimeException | Error e) {
-            next.close();
-            throw e;
-        }
-    }
-
     private String name() {
         return file.path().getFileName().toString();
-    }
-
-    /// Places the model by the settings of the moment, if they select another backend than
-    /// the current one.
-    void reconfigure() {
-        Placement current = loop.placed().placement();
-        EngineConfig now = settings.get();
-        if (current == null
-                || !request.backend().isEmpty()
-                || current.backend().id().equals(now.backend())
-                || current.backend().id().equals(placer.backend(now))) {
-            return;
-        }
-        loop.placed().move(place(now), "the configured backend changed");
-        leaveWithdrawn(); // of services withdrawn while the model was placed
-    }
-
-    /// Places the model again; its vocabulary must have the same size as before.
-    private Placement place(EngineConfig now) {
-        Placement next = placer.place(now);
-        try {
-            ModelConfig found = next.definition().config();
-            if (found.vocabularySize() != config.vocabularySize()) {
-                throw new UnsupportedModelException(
-                        ErrorCode.MODEL_ARCHITECTURE,
-                        "The new version of the architecture reads " + found.vocabularySize() + " tokens from "
-                                + file.path().getFileName() + "; the version before read " + config.vocabularySize()
-                                + ". Its sessions cannot continue: load the model again.");
-            }
-            last = Description.of(next);
-            return next;
-        } catch (RuntimeException | Error e) {
-            next.close();
-            throw e;
-        }
-    }
-
-    /// Places the model when it has no placement: tries again until `move.timeout.ms` is over, since a
-    /// bundle that was withdrawn may be replaced.
-    private Placement placeAgain() {
-        file.requireUnchanged();
-        long deadline =
-                System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.get().moveTimeoutMillis());
-        while (true) {
-            try {
-                return place(settings.get());
-            } catch (TenonException e) {
-                if (System.nanoTime() >= deadline) {
-                    throw new BackendException(
-                            ErrorCode.BACKEND_WITHDRAWN,
-                            "A bundle that the model was using was withdrawn, and nothing can take over: "
-                                    + e.getMessage(),
-                            0,
-                            e);
-                }
-            }
-            try {
-                Thread.sleep(RETRY_MILLIS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new BackendException(
-                        ErrorCode.BACKEND_WITHDRAWN, "Interrupted while waiting for a replaced bundle", 0, e);
-            }
-        }
     }
 }

@@ -53,8 +53,8 @@ public class TenonEngine implements Engine {
     public TenonEngine(ServiceRegistry registry, EngineConfig config) {
         this.registry = registry;
         configure(config);
-        registry.onRemoval(service -> models.forEach(model -> model.withdraw(service)));
-        registry.onAddition(service -> models.forEach(model -> model.returned(service)));
+        registry.onRemoval(service -> models.forEach(model -> model.moves().withdraw(service)));
+        registry.onAddition(service -> models.forEach(model -> model.moves().returned(service)));
     }
 
     /// Takes new settings; models whose backend comes from the settings move when it changed.
@@ -69,7 +69,7 @@ public class TenonEngine implements Engine {
         }
         for (PlacedModel model : models) {
             try {
-                model.reconfigure();
+                model.moves().reconfigure();
             } catch (TenonException e) {
                 LOG.warn("{} stays on {}: {}", model.file().path().getFileName(), model.backend(), e.getMessage());
             }
@@ -108,7 +108,7 @@ public class TenonEngine implements Engine {
                 model.close();
                 throw closedError();
             }
-            model.leaveWithdrawn(); // of services withdrawn while the model was placed
+            model.moves().leaveWithdrawn(); // of services withdrawn while the model was placed
             return model;
         } catch (RuntimeException e) {
             if (adapters != null) {
@@ -140,14 +140,14 @@ public class TenonEngine implements Engine {
         registry.swap(old, next);
         try {
             for (PlacedModel model : models) {
-                model.replace(leaving, reason, limit).ifPresent(differences::add);
+                model.moves().replace(leaving, reason, limit).ifPresent(differences::add);
             }
             return differences;
         } catch (RuntimeException | Error e) {
             registry.swap(next, old);
             for (PlacedModel model : models) {
                 try {
-                    model.putBack(arriving, "put back, because the replacement failed");
+                    model.moves().putBack(arriving, "put back, because the replacement failed");
                 } catch (RuntimeException | Error again) {
                     // The next step of the model tries again and reports the failure.
                     e.addSuppressed(again);
