@@ -17,9 +17,9 @@ record CommandsOfPage(Map<String, List<String>> rows) {
     private static final Pattern SHARED = Pattern.compile("`(--[a-z-]+)`");
     /// An option or parameter that names what is read.
     private static final Pattern READ = Pattern.compile(
-            "\\| `(?!.*(--output|--report|--json-metrics) )(?:[^`]* )?(FILE|JAR|BUNDLE|MODEL|IN|FOLDER)` .*");
+            "- `(?!.*(--output|--report|--json-metrics) )(?:[^`]* )?(FILE|JAR|BUNDLE|MODEL|IN|FOLDER)`: .*");
 
-    private static final Pattern NUMBER = Pattern.compile("\\| `[^`]* (N|N,N|PP,TG)` .*");
+    private static final Pattern NUMBER = Pattern.compile("- `[^`]* (N|N,N|PP,TG)`: .*");
 
     /// Reads the page.
     static CommandsOfPage of(String page) {
@@ -33,13 +33,13 @@ record CommandsOfPage(Map<String, List<String>> rows) {
                 if (line.startsWith(TITLE)) {
                     rows.put(line.substring(TITLE.length()), own);
                 }
-            } else if (line.startsWith("| `")) {
+            } else if (line.startsWith("- `")) {
                 own.add(line);
             } else if (line.startsWith("Also [")) {
                 for (String name :
                         SHARED.matcher(line).results().map(m -> m.group(1)).toList()) {
                     common.stream()
-                            .filter(row -> row.matches("\\| `[^`]*" + name + "[ `,].*"))
+                            .filter(row -> row.matches("- `[^`]*" + name + "[ `,].*"))
                             .forEach(own::add);
                 }
             }

@@ -105,11 +105,11 @@ final class SettingsTable {
 
                 This page is made by `./tenon config --markdown > docs/settings.md` from what the modules declare; a test compares it.
 
-                From weakest to strongest: default, file of `etc`, environment, command line. Settings of the engine and of backends stand in
-                `etc/dev.tenon.platform.cfg`, those of the command line in `etc/dev.tenon.platform.cli.cfg`, those of bundles in
-                `etc/dev.tenon.platform.bundles.cfg`. `--set NAME=VALUE` gives a backend's setting, `prefill.budget.ms`,
-                `prefix.cache`, `tuned` or `unused.tensors` for one model. A setting marked * is read once in a process, from a system property of its name
-                (`TENON_JAVA_OPTS=-Dtenon.kernels.x86=off`) or the environment.
+                From weakest to strongest: default, file of `etc`, environment (`TENON_CHAT_HISTORY` for `chat.history`, `TENON_VECTOR_BITS` for
+                `tenon.vector.bits`), command line. The files are `etc/dev.tenon.platform.cfg` for the engine and backends,
+                `etc/dev.tenon.platform.cli.cfg` for the command line, `etc/dev.tenon.platform.bundles.cfg` for bundles. `--set NAME=VALUE` gives
+                a backend's setting, `prefill.budget.ms`, `prefix.cache`, `tuned` or `unused.tensors` for one model. A setting marked * is read
+                once in a process, from a system property of its name (`TENON_JAVA_OPTS=-Dtenon.kernels.x86=off`) or the environment.
                 `tenon config` shows the values that hold, and where they come from. Where two bundles offer the same id, `prefer.backend.ID`,
                 `prefer.architecture.ID` and `prefer.format.ID` name the class or the bundle to take.""");
         String owner = "";
@@ -118,13 +118,15 @@ final class SettingsTable {
             if (!owner.equals(value.owner())) {
                 owner = value.owner();
                 out.println(System.lineSeparator() + "## " + owner + System.lineSeparator());
-                out.println("| setting | default | allowed | meaning | environment |");
-                out.println("| --- | --- | --- | --- | --- |");
+                out.println("| setting | default | allowed | meaning |");
+                out.println("| --- | --- | --- | --- |");
             }
             out.println("| `" + setting.name() + "`" + (setting.atStart() ? " *" : "") + " | "
                     + (setting.defaultValue().isEmpty() ? "" : "`" + setting.defaultValue() + "`") + " | "
-                    + setting.type().allowed() + " | " + setting.meaning() + " | "
-                    + variables(setting).stream().map(v -> "`" + v + "`").collect(Collectors.joining(", ")) + " |");
+                    + setting.type().allowed() + " | " + setting.meaning()
+                    + setting.environment().stream()
+                            .map(v -> " Also `" + v + "`.")
+                            .collect(Collectors.joining()) + " |");
         }
     }
 }

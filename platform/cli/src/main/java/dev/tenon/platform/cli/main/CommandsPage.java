@@ -36,14 +36,13 @@ final class CommandsPage extends CommandsText {
     @Override
     void title(String command, String description, PrintWriter out) {
         out.println("\n## " + command + "\n");
-        out.println(cell(description));
+        out.println(description);
     }
 
     @Override
     void options(Iterable<? extends ArgSpec> args, PrintWriter out) {
         out.println();
-        out.println("| | |\n| --- | --- |");
-        args.forEach(arg -> out.println("| `" + name(arg) + "` | " + cell(text(arg.renderedDescription())) + " |"));
+        args.forEach(arg -> out.println("- `" + name(arg) + "`: " + text(arg.renderedDescription())));
     }
 
     @Override
@@ -60,9 +59,5 @@ final class CommandsPage extends CommandsText {
     @Override
     void sharedTitle(String title, PrintWriter out) {
         out.println("\n## " + title);
-    }
-
-    private static String cell(String text) {
-        return text.replace("|", "\\|");
     }
 }

@@ -123,9 +123,9 @@ class CliTests {
     void thePageOfCommandsHasEachOptionOfACommandOnce() {
         String page = new TestCli(folder).run("help", "--markdown").out();
         assertTrue(page.contains("\n## tenon run\n"), page);
-        assertTrue(page.contains("| `-n, --predict, --n-predict N` |"), page);
-        assertEquals(2, page.split("\\| `-m, --model FILE` ").length, "a shared option stands once: " + page);
-        assertFalse(page.contains("| `--markdown"), "a hidden option: " + page);
+        assertTrue(page.contains("- `-n, --predict, --n-predict N`: "), page);
+        assertEquals(2, page.split("- `-m, --model FILE`: ").length, "a shared option stands once: " + page);
+        assertFalse(page.contains("- `--markdown"), "a hidden option: " + page);
     }
 
     @Test
