@@ -97,6 +97,31 @@ class DocsIT {
                 wanted.stream().filter(name -> !spaced.contains(name)).toList());
     }
 
+    /// A module of the platform that has several packages has a row with their names.
+    @Test
+    void theArchitectureNamesEachPackageOfThePlatform() throws IOException {
+        List<String> lines = Files.readAllLines(ROOT.resolve("docs/ARCHITECTURE.md"));
+        List<String> missing = new ArrayList<>();
+        int seen = 0;
+        for (String module : List.of("core", "grammar", "cli", "bundles", "bench", "server", "contracts")) {
+            String row = lines.stream()
+                    .filter(line -> line.startsWith("| `" + module + "` |"))
+                    .findFirst()
+                    .orElse("");
+            Path top = ROOT.resolve("platform/" + module + "/src/main/java/dev/tenon/platform/" + module);
+            try (Stream<Path> files = Files.list(top)) {
+                for (Path folder : files.filter(Files::isDirectory).toList()) {
+                    seen++;
+                    if (!row.contains("`" + folder.getFileName() + "`")) {
+                        missing.add(module + "." + folder.getFileName());
+                    }
+                }
+            }
+        }
+        assertTrue(seen > 50, "found only " + seen + " packages");
+        assertEquals(List.of(), missing);
+    }
+
     @Test
     void theFilesToReadFirstAreSixAndShort() throws IOException {
         Path page = ROOT.resolve("docs/ARCHITECTURE.md");
