@@ -257,6 +257,40 @@ class AdapterTests {
         }
     }
 
+    /// The kernels of NVIDIA GPUs, with stand-ins for machine code; a card does the same if it keeps the contract of
+    /// backends.
+    @Test
+    void theEmulatedOrinComputesWhatTheProcessorDoes() {
+        LoadRequest.Builder with = request(model)
+                .adapter("a", first(), 1)
+                .adapter("b", second(), 0)
+                .maxSequences(3);
+        LoadRequest.Builder orin = with.build().toBuilder()
+                .backend("nv-tegra")
+                .device("emulated")
+                .settings(Map.of("nv-tegra.kernels", "stand-ins"));
+        List<Map<String, Float>> choices = List.of(Map.of(), Map.of("b", 0.7f), Map.of("a", -0.5f, "b", 1f));
+        try (LoadedModel expected = engine.load(with.build());
+                LoadedModel found = engine.load(orin.build());
+                Session here = expected.newSession();
+                Session there = found.newSession();
+                Session beside = found.newSession()) {
+            assertEquals("nv-tegra", found.backend());
+            float[][] usual = logits(beside, TEXT);
+            assertTrue(nmse(logits(here, TEXT), usual) < 1e-5);
+            for (Map<String, Float> choice : choices) {
+                here.adapters(choice);
+                here.truncate(0);
+                there.adapters(choice);
+                there.truncate(0);
+                float[][] logits = logits(here, TEXT);
+                assertTrue(nmse(logits, usual) > 1e-3, "the adapters change next to nothing");
+                assertTrue(nmse(logits, logits(there, TEXT)) < 1e-5, choice.toString());
+            }
+            assertEquals(generate(expected, choices.get(1)), generate(found, choices.get(1)));
+        }
+    }
+
     @TestFactory
     Stream<DynamicTest> aSessionThatChangesItsAdaptersRunsItsTokensAgain() {
         return Stream.of("model", "with states")

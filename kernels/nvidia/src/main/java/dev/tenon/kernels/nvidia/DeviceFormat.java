@@ -46,6 +46,9 @@ public record DeviceFormat(
                     of("F32", 1, 4, false, false))
             .collect(Collectors.toUnmodifiableMap(DeviceFormat::id, format -> format));
 
+    /// Float32, as it is in the file.
+    public static final DeviceFormat F32 = NATIVE.get("F32");
+
     /// Bytes of a block whose scales take more room on the device than in the file.
     private static final Map<String, Integer> DEVICE_BYTES =
             Map.of("Q5_K", 180, "Q4_K", 148, "Q3_K", 114, "IQ4_XS", 138);

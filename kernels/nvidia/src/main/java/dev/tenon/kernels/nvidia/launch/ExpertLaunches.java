@@ -156,6 +156,15 @@ public final class ExpertLaunches {
 
     /// `out = residual + sum of shares * x`; the residual may be null, or out.
     public void weightedSum(Emission e, Argument.Address x, Slot shares, Argument.Address residual, Slot out) {
+        weightedSum(e, x, e.at(shares), shares.width, residual, out);
+    }
+
+    /// `out = residual + sum of shares * x`; the residual may be null, or out, and `x` may be out if a row has one
+    /// share.
+    ///
+    /// @param shares float32 rows of `used`
+    public void weightedSum(
+            Emission e, Argument.Address x, Argument.Address shares, int used, Argument.Address residual, Slot out) {
         e.launch(
                 ROUTER,
                 "weighted_sum",
@@ -165,10 +174,10 @@ public final class ExpertLaunches {
                 BLOCK,
                 0,
                 x,
-                e.at(shares),
+                shares,
                 residual,
                 e.out(out),
-                shares.width,
+                used,
                 out.width);
     }
 

@@ -87,11 +87,18 @@ public final class LinearLaunches {
 
     /// {@return whether a product can run on tensor cores; float32 weights stay exact and do not}
     public boolean matmul(DeviceWeight weight) {
-        return tensorCores && weight.cols() % MATMUL_COLS == 0 && !isFloat(weight);
+        return tensorCores && isTiled(weight.cols()) && !isFloat(weight);
+    }
+
+    /// {@return whether tensor cores take rows of so many elements}
+    ///
+    /// @param cols elements of a row of weights
+    public static boolean isTiled(int cols) {
+        return cols % MATMUL_COLS == 0;
     }
 
     private static boolean isFloat(DeviceWeight weight) {
-        return weight.format().id().equals("F32");
+        return weight.format().equals(DeviceFormat.F32);
     }
 
     /// `out = activation(factor * (norm(x) weight + bias)) + residual`, for each product. Several that share launches

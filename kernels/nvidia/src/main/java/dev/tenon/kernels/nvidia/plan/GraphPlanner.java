@@ -7,6 +7,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
@@ -71,6 +72,7 @@ public final class GraphPlanner {
     private final ExpertOps expertOps;
     private final StateOps stateOps;
     private final HeadOps headOps;
+    private final AdapterOps adapterOps;
     private final Scratch scratch;
     private final BufferSpec step;
     private final ValuePool<Slot> pool;
@@ -100,6 +102,7 @@ public final class GraphPlanner {
         this.attention = new AttentionOps(options, traits, buffers, weights, pool, ops);
         ExpertLaunches experts = new ExpertLaunches(linears, request.schedule());
         this.headOps = new HeadOps(pool, weights, buffers, experts, Buckets.of(options.maxBatchTokens()));
+        this.adapterOps = new AdapterOps(pool, weights, linears, experts);
         this.expertOps = new ExpertOps(
                 pool, weights, buffers, linears, experts, value -> normOf(folded.get(value.id())), readers);
         this.stateOps = new StateOps(pool, weights, buffers, readers, options.stateSlots());
@@ -134,7 +137,8 @@ public final class GraphPlanner {
                 attention.deepFrom(),
                 output.selected,
                 maxLogitRows,
-                stateOps.states().isEmpty() ? 0 : options.stateSlots());
+                stateOps.states().isEmpty() ? 0 : options.stateSlots(),
+                adapterOps.factors());
         LaunchPlan plan = new LaunchPlan(limits, traits, ops, output, scratch, step);
         for (StepShape shape : limits.largest()) {
             plan.launches(shape, buffers::grow);
@@ -184,6 +188,7 @@ public final class GraphPlanner {
                 ops.add(expertOps.plan(f));
             }
             case PartOp.HeadLinear l -> ops.add(headOps.plan(l));
+            case LowRankAdd l -> ops.add(adapterOps.plan(l));
             case StateOp s -> ops.add(stateOps.plan(s));
             case CoreOp.Activate a when stateOps.isDone(a) -> pool.share(a.out(), pool.get(a.x()));
             case ReferenceOp own -> ops.add(ownOps.plan(own, pool, weights));

@@ -6,6 +6,7 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
@@ -22,6 +23,7 @@ import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.launch.AttentionLaunches;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -139,6 +141,11 @@ public final class KernelSupport {
             case CoreOp.PositionEmbedding embedding -> matrix("embedding", embedding.table(), weights, fragments);
             case PartOp.HeadLinear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
             case ExpertOp.ExpertLinear linear -> matrix(linear.kind(), linear.weight(), weights, fragments);
+            case LowRankAdd l ->
+                l.weights().stream()
+                        .map(weight -> matrix("linear", weight, weights, fragments))
+                        .max(Comparator.comparing(Support::level))
+                        .orElseThrow();
             case CoreOp.Attention a -> attention(a);
             case StateOp _,
                     ExpertOp.Router _,

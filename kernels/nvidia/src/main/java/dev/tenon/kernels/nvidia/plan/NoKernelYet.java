@@ -1,7 +1,6 @@
 package dev.tenon.kernels.nvidia.plan;
 
 import dev.tenon.api.graph.ExpertOp;
-import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.StateOp;
@@ -18,7 +17,6 @@ final class NoKernelYet {
     /// @param op any op
     static Optional<String> reason(Op op) {
         return switch (op) {
-            case LowRankAdd _ -> not("op " + op.kind() + " of adapters");
             case PartOp.HeadLinear l
             when l.heads() > ExpertLaunches.MOST_EXPERTS ->
                 not("op head_linear of more than " + ExpertLaunches.MOST_EXPERTS + " heads");

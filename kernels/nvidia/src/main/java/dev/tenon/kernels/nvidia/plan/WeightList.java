@@ -52,6 +52,11 @@ final class WeightList {
         });
     }
 
+    /// {@return a matrix that the host decodes to float32; the same for each use of it}
+    DeviceWeight exact(Weight weight) {
+        return new DeviceWeight(floats(weight), weight, DeviceFormat.F32);
+    }
+
     /// {@return a weight of any shape in float32; the same for each use of it}
     BufferSpec floats(Weight weight) {
         return decoded.computeIfAbsent(weight, w -> constant(w.name(), MemorySegment.ofArray(values(w))));

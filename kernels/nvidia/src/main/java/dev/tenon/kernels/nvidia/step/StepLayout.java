@@ -28,6 +28,8 @@ public final class StepLayout {
     private final int runCount;
     private final long runOfRow;
     private final long runs;
+    private final List<AdapterFactor> factors;
+    private final long scales;
     private final long bytes;
 
     /// Makes a layout.
@@ -37,8 +39,16 @@ public final class StepLayout {
     /// @param maxSequences most sequences in a step
     /// @param hasLasts whether [#lasts] is there
     /// @param hasRuns whether [#runs] is there
-    public StepLayout(StepShape shape, int tileRows, int maxSequences, boolean hasLasts, boolean hasRuns) {
+    /// @param factors what [#scales] there are
+    public StepLayout(
+            StepShape shape,
+            int tileRows,
+            int maxSequences,
+            boolean hasLasts,
+            boolean hasRuns,
+            List<AdapterFactor> factors) {
         this.shape = shape;
+        this.factors = factors;
         this.tileRows = tileRows;
         this.hasLasts = hasLasts;
         boolean tiled = tileRows > 0 && shape.rows() > StepShape.FEW && !shape.decode();
@@ -54,7 +64,8 @@ public final class StepLayout {
         runCount = hasRuns ? Math.min(maxSequences, shape.rows()) : 0;
         runOfRow = steps + (choosing > 0 ? 16 : 0);
         runs = runOfRow + (hasRuns ? aligned(shape.rows()) : 0);
-        bytes = Math.max(16, runs + 16L * runCount);
+        scales = runs + 16L * runCount;
+        bytes = Math.max(16, scales + factors.size() * (aligned(shape.rows()) + aligned(shape.logitRows())));
     }
 
     private static long aligned(int elements) {
@@ -118,6 +129,16 @@ public final class StepLayout {
         return runCount;
     }
 
+    /// {@return offset of float32 weights of the rows' adapters: `scales[rows]`, or, of the rows that want logits,
+    ///     `scales[L]`}
+    ///
+    /// @param factor index of the factor
+    /// @param selected whether those of the rows that want logits are asked for
+    public long scales(int factor, boolean selected) {
+        long before = factor * (aligned(shape.rows()) + aligned(shape.logitRows()));
+        return scales + before + (selected ? aligned(shape.rows()) : 0);
+    }
+
     /// {@return tiles of attention that the step has room for}
     public int tileCount() {
         return tileCount;
@@ -141,6 +162,7 @@ public final class StepLayout {
             put(target, tokens, t, real ? input.token(t) : 0);
             put(target, positions, t, real ? input.position(t) : 0);
             put(target, sequences, t, real ? input.sequence(t) : -1);
+            writeScales(input, false, t, t, real, target);
         }
         for (int l = 0, seen = 0, t = 0; l < shape.logitRows(); l++) {
             int row = 0;
@@ -151,6 +173,7 @@ public final class StepLayout {
                 row = t++;
             }
             put(target, 0, l, row);
+            writeScales(input, true, l, row, l < logits, target);
         }
         if (hasLasts) {
             writeLasts(input, count, target);
@@ -160,6 +183,14 @@ public final class StepLayout {
         }
         if (runCount > 0) {
             writeRuns(input, target);
+        }
+    }
+
+    private void writeScales(
+            StepInput input, boolean selected, int index, int row, boolean real, MemorySegment target) {
+        for (int i = 0; i < factors.size(); i++) {
+            float weight = real ? factors.get(i).of(input, row) : 0;
+            target.set(ValueLayout.JAVA_FLOAT, scales(i, selected) + 4L * index, weight);
         }
     }
 

@@ -22,6 +22,7 @@ import java.util.List;
 /// @param maxLogitRows most rows that one run computes after `select_rows`; more need further runs with 0
 ///     rows
 /// @param stateSlots slots for states of sequences; 0 for a graph without states
+/// @param factors what rows weight the changes of adapters with; empty for a graph without adapters
 public record StepLimits(
         PlanOptions options,
         int pageCount,
@@ -32,7 +33,13 @@ public record StepLimits(
         int deepFrom,
         boolean logitsSelected,
         int maxLogitRows,
-        int stateSlots) {
+        int stateSlots,
+        List<AdapterFactor> factors) {
+    /// Takes a copy of the factors.
+    public StepLimits {
+        factors = List.copyOf(factors);
+    }
+
     /// {@return most rows after `select_rows` in a run of a plan}
     ///
     /// @param options limits of the plan
@@ -70,7 +77,7 @@ public record StepLimits(
     ///
     /// @param shape the step's sizes
     public StepLayout layout(StepShape shape) {
-        return new StepLayout(shape, tileRows, options.maxSequences(), !causal, stateSlots > 0);
+        return new StepLayout(shape, tileRows, options.maxSequences(), !causal, stateSlots > 0, factors);
     }
 
     /// {@return the shape of a step whose tokens the host samples}

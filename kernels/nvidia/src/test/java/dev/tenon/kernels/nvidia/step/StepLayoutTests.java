@@ -44,7 +44,7 @@ class StepLayoutTests {
             StepInput in = input(new int[] {4, 5}, new int[] {9});
             StepShape shape = StepShape.of(in.tokenCount(), in.logitRows(), 2);
             assertEquals(new StepShape(4, 2, false), shape);
-            StepLayout layout = new StepLayout(shape, 0, 2, false, false);
+            StepLayout layout = new StepLayout(shape, 0, 2, false, false, List.of());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 2, memory);
             assertArrayEquals(new int[] {100, 101, 102, 0}, ints(memory, layout.tokens(), 4));
@@ -58,7 +58,7 @@ class StepLayoutTests {
     void furtherLogitRowsFollowInRunsOfTheirOwn() {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {0}, new int[] {0}, new int[] {0, 1}, new int[] {7});
-            StepLayout layout = new StepLayout(new StepShape(0, 2, false), 0, 4, false, false);
+            StepLayout layout = new StepLayout(new StepShape(0, 2, false), 0, 4, false, false, List.of());
             MemorySegment memory = arena.allocate(layout.bytes(), 16);
             layout.write(in, 1, 2, memory);
             assertArrayEquals(new int[] {1, 3}, ints(memory, layout.logitRows(), 2));
@@ -72,7 +72,7 @@ class StepLayoutTests {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, new int[] {40}, new int[] {20, 21});
             StepShape shape = StepShape.of(in.tokenCount(), 0, 3);
-            StepLayout layout = new StepLayout(shape, 8, 3, false, false);
+            StepLayout layout = new StepLayout(shape, 8, 3, false, false, List.of());
             assertEquals(16 / 8 + 3, layout.tileCount());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 0, memory);
@@ -87,7 +87,7 @@ class StepLayoutTests {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {0, 1, 2}, new int[] {4}, new int[] {0, 7});
             StepShape shape = StepShape.of(in.tokenCount(), 0, 3);
-            StepLayout layout = new StepLayout(shape, 4, 3, true, false);
+            StepLayout layout = new StepLayout(shape, 4, 3, true, false, List.of());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 0, memory);
             assertArrayEquals(new int[] {2, 2, 2, 4, 7, 7, 0, 0}, ints(memory, layout.lasts(), 8));
@@ -102,7 +102,7 @@ class StepLayoutTests {
             StepShape shape = StepShape.sampling(3, 40);
             assertEquals(new StepShape(4, 4, false, 64), shape);
             assertEquals(new StepShape(16, 16, true, 1), StepShape.sampling(9, 1));
-            StepLayout layout = new StepLayout(shape, 0, 4, false, false);
+            StepLayout layout = new StepLayout(shape, 0, 4, false, false, List.of());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 3, memory);
             layout.writeChoices(
@@ -147,8 +147,8 @@ class StepLayoutTests {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {4, 5, 6, 7, 8, 9}, new int[] {9});
             StepShape shape = StepShape.of(in.tokenCount(), 2, 2).sampling(1);
-            StepLayout plain = new StepLayout(new StepShape(8, 2, false), 4, 4, false, false);
-            StepLayout layout = new StepLayout(shape, 4, 4, false, false);
+            StepLayout plain = new StepLayout(new StepShape(8, 2, false), 4, 4, false, false, List.of());
+            StepLayout layout = new StepLayout(shape, 4, 4, false, false, List.of());
             assertEquals(plain.bytes() + 2 * 32 + 16, layout.bytes());
             assertEquals(plain.bytes(), layout.choices());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
@@ -246,12 +246,39 @@ class StepLayoutTests {
             in.addSequence(new int[] {2}, 2);
             in.addToken(102, 30, true);
             StepShape shape = StepShape.of(in.tokenCount(), in.logitRows(), 2);
-            StepLayout layout = new StepLayout(shape, 0, 3, false, true);
+            StepLayout layout = new StepLayout(shape, 0, 3, false, true, List.of());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 2, memory);
             assertArrayEquals(new int[] {0, 0, 1, -1}, ints(memory, layout.runOfRow(), 4));
             assertEquals(3, layout.runCount());
             assertArrayEquals(new int[] {0, 2, 4, 0, 2, 1, 2, 0, 0, 0, 0, 0}, ints(memory, layout.runs(), 12));
         }
+    }
+
+    @Test
+    void rowsHaveTheWeightsOfTheirSequencesAdapters() {
+        try (Arena arena = Arena.ofConfined()) {
+            StepInput in = new StepInput();
+            in.addSequence(new int[] {0}, StepInput.NO_SLOT, new float[] {1, 0.5f});
+            in.addToken(100, 0, false);
+            in.addToken(101, 1, true);
+            in.addSequence(new int[] {1}, StepInput.NO_SLOT, new float[] {-2});
+            in.addToken(102, 0, true);
+            List<AdapterFactor> factors = List.of(new AdapterFactor(0, 3), new AdapterFactor(1, 2));
+            StepLayout layout = new StepLayout(StepShape.of(3, 2, 2), 0, 3, false, false, factors);
+            MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
+            layout.write(in, 0, 2, memory);
+            assertArrayEquals(new float[] {3, 3, -6, 0}, floats(memory, layout.scales(0, false), 4));
+            assertArrayEquals(new float[] {1, 1, 0, 0}, floats(memory, layout.scales(1, false), 4));
+            assertArrayEquals(new float[] {3, -6}, floats(memory, layout.scales(0, true), 2));
+            assertArrayEquals(new float[] {1, 0}, floats(memory, layout.scales(1, true), 2));
+            StepLayout further = new StepLayout(new StepShape(0, 2, false), 0, 3, false, false, factors);
+            further.write(in, 1, 1, memory);
+            assertArrayEquals(new float[] {-6, 0}, floats(memory, further.scales(0, true), 2));
+        }
+    }
+
+    private static float[] floats(MemorySegment memory, long offset, int count) {
+        return memory.asSlice(offset, 4L * count).toArray(ValueLayout.JAVA_FLOAT);
     }
 }
