@@ -20,8 +20,10 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.core.tuned.TunedModel;
 import dev.tenon.platform.core.tuned.TunedSettings;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -60,6 +62,7 @@ import picocli.CommandLine.Spec;
             "  tenon bench -pg 512,128 -d 0,4096 -o json",
             "  tenon bench -p 0 -n 64 -np 1,8,16",
             "  tenon bench -p 0 -n 128 --greedy",
+            "  tenon bench -p 0 -n 128 --lora adapter.gguf",
             "  tenon bench -p 0 --profile",
             "  tenon bench -p 0 --sweep mv.threads-per-row=8,16,32 --sweep mv.block-size=256,512",
             "  tenon bench -t 2 --llama-bench ~/llama.cpp/build/bin/llama-bench",
@@ -249,6 +252,9 @@ public final class BenchCommand implements TenonCommand {
     @Range(max = 1 << 20)
     private Integer bandwidthMib;
 
+    @Option(names = "--lora", paramLabel = "FILE[=SCALE]", mapFallbackValue = "1", description = ModelOptions.LORA)
+    private Map<Path, Float> adapters = new LinkedHashMap<>();
+
     @Option(
             names = "--set",
             paramLabel = "NAME=VALUE",
@@ -269,6 +275,9 @@ public final class BenchCommand implements TenonCommand {
             throw usage("Nothing to measure: -p and -n are 0");
         }
         List<BenchConfig> configs = configs();
+        if (llamaBench != null && !adapters.isEmpty()) {
+            throw usage("--llama-bench cannot be measured beside --lora: llama-bench loads no adapters");
+        }
         if (llamaBench != null) {
             new LlamaBench(llamaBench, LLAMA_BENCH_SECONDS).check();
         }
@@ -315,7 +324,7 @@ public final class BenchCommand implements TenonCommand {
         }
         Map<String, String> all = new LinkedHashMap<>(settings);
         all.putAll(config.swept());
-        LoadRequest request = LoadRequest.builder(config.model())
+        LoadRequest.Builder request = LoadRequest.builder(config.model())
                 .backend(config.backend())
                 .device(config.device())
                 .threads(config.threads())
@@ -324,9 +333,9 @@ public final class BenchCommand implements TenonCommand {
                 .maxBatchTokens(config.nUbatch())
                 .keyType(config.typeK())
                 .valueType(config.typeV())
-                .settings(all)
-                .build();
-        try (LoadedModel model = console.load(engine, request)) {
+                .settings(all);
+        ModelOptions.addAdapters(config.adapters(), request);
+        try (LoadedModel model = console.load(engine, request.build())) {
             if (model instanceof TunedModel tuned && !tuned.tuned().reason().isEmpty()) {
                 console.note("Tuned: " + TunedSettings.line(tuned.tuned().settings()) + " "
                         + tuned.tuned().reason());
@@ -419,6 +428,7 @@ public final class BenchCommand implements TenonCommand {
                                                     nUbatch,
                                                     typeK,
                                                     typeV,
+                                                    adapters,
                                                     swept));
                                         }
                                     }

@@ -10,7 +10,9 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.platform.bench.measure.FakeProfiler;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,7 +27,7 @@ class BenchCommandTests {
             + "n_gen,n_depth,test_time,avg_ns,stddev_ns,avg_ts,stddev_ts";
 
     private static final String OWN_FIELDS = ",load_ns,weight_bytes_per_token,kv_bytes_per_position,"
-            + "activation_bytes_per_token,n_parallel,greedy,edit,settings,bytes_per_token,bytes_per_second,read_bandwidth,"
+            + "activation_bytes_per_token,n_parallel,greedy,edit,settings,lora,generated,bytes_per_token,bytes_per_second,read_bandwidth,"
             + "bandwidth_share,median_token_ns,median_bandwidth_share,llama_bench_build,llama_bench_flash_attn,llama_bench_avg_ts,llama_bench_stddev_ts,llama_bench_ratio,"
             + "llama_bench_ratio_stddev,profile_overhead,profile_overhead_stddev";
 
@@ -85,6 +87,33 @@ class BenchCommandTests {
         String out = bench("-p", "0", "-n", "3", "-r", "1", "--greedy", "--no-warmup");
         assertEquals(List.of("truncate 0", "truncate 0", "generate 3 bos"), model.calls);
         assertTrue(out.contains("tg3 greedy"), out);
+    }
+
+    @Test
+    void theTokensOfAGreedyGenerationAreTold() throws IOException {
+        String[] both = {"-p", "0", "-n", "3", "-r", "2", "--no-warmup", "-o", "jsonl", "--greedy"};
+        JsonNode greedy = new ObjectMapper().readTree(bench(both));
+        assertEquals("10 11 12", greedy.get("generated").asText());
+        setUp();
+        JsonNode random = new ObjectMapper().readTree(bench(Arrays.copyOf(both, both.length - 1)));
+        assertTrue(random.get("generated").isNull(), random::toString);
+    }
+
+    @Test
+    void adaptersAreLoadedWithTheirScalesAndNamed() throws IOException {
+        String[] two = {"--lora", "a.gguf", "--lora", "b.gguf=-0.5"};
+        String out = bench("-p", "4", "-n", "0", "-r", "1", two[0], two[1], two[2], two[3]);
+        List<LoadRequest.Adapter> loaded = model.loads.getLast().adapters();
+        assertEquals(
+                List.of(Path.of("a.gguf"), Path.of("b.gguf")),
+                loaded.stream().map(a -> a.path()).toList());
+        assertEquals(List.of(1f, -0.5f), loaded.stream().map(a -> a.scale()).toList());
+        assertTrue(out.contains("lora: a.gguf=1.0 b.gguf=-0.5"), out);
+        setUp();
+        JsonNode json =
+                new ObjectMapper().readTree(bench("-p", "4", "-n", "0", "-r", "1", "-o", "jsonl", two[0], two[1]));
+        assertEquals("a.gguf=1.0", json.get("lora").asText());
+        assertEquals(2, console.run(model, "--lora", "a.gguf", "--llama-bench", "llama-bench"));
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.Generation;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
@@ -163,6 +164,9 @@ public final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile
             }
             note(prefix + "generate " + request.maxNewTokens() + (request.prompt()[0] == BOS ? " bos" : "")
                     + (request.processors().isEmpty() ? "" : " edits"));
+            for (int i = 0; i < request.maxNewTokens(); i++) {
+                listener.onToken(GeneratedToken.of(10 + i));
+            }
             return new Usage(1, 0, request.maxNewTokens(), 1, 1, FinishReason.LENGTH);
         }
 

@@ -67,7 +67,7 @@ class LlamaBenchTests {
     }
 
     private static BenchConfig config(KvType keys) {
-        return new BenchConfig(Path.of("m.gguf"), "", "", 2, 2048, 512, keys, KvType.F16, Map.of());
+        return new BenchConfig(Path.of("m.gguf"), "", "", 2, 2048, 512, keys, KvType.F16, Map.of(), Map.of());
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.tenon.platform.bench.measure;
 
 import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanProfiler;
+import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
@@ -48,13 +49,16 @@ public final class BenchRunner {
     private long[] tokenNanos = {};
 
     private int timedTokens;
+    /// The model's own tokens of the repetition that runs, if a single sequence generates them; otherwise empty.
+    private int[] generated = {};
 
     /// What was timed.
     ///
     /// @param repetitions nanoseconds of each repetition, without the profiled ones
     /// @param tokens nanoseconds of each decoded token in them; empty where tokens were not decoded
     ///     one by one for a single sequence
-    public record Times(long[] repetitions, long[] tokens) {}
+    /// @param generated the tokens of the first repetition that a single sequence chose by itself; otherwise empty
+    public record Times(long[] repetitions, long[] tokens, int[] generated) {}
 
     public BenchRunner(LoadedModel model, int nBatch) {
         this.model = model;
@@ -102,17 +106,21 @@ public final class BenchRunner {
             boolean single = test.nGen() > 0 && test.nParallel() == 1 && !test.greedy() && !test.edits();
             tokenNanos = new long[single ? repetitions * test.nGen() : 0];
             timedTokens = 0;
+            int[] first = {};
+            generated = new int[test.greedy() && !test.edits() && test.nParallel() == 1 ? test.nGen() : 0];
             for (int i = 0; i < repetitions; i++) {
                 if (profile == null) {
                     nanos[i] = timed(sessions, test);
                 } else {
                     nanos[i] = bothWays(sessions, test, profile, i % 2 == 1);
                 }
+                first = i == 0 ? generated.clone() : first;
                 done.accept(i + 1);
             }
-            return new Times(nanos, Arrays.copyOf(tokenNanos, timedTokens));
+            return new Times(nanos, Arrays.copyOf(tokenNanos, timedTokens), first);
         } finally {
             tokenNanos = new long[0];
+            generated = new int[0];
             sessions.forEach(Session::close);
         }
     }
@@ -239,6 +247,7 @@ public final class BenchRunner {
     private void generate(Session session, BenchTest test, int n, SplittableRandom from) {
         int[] token = {bos >= 0 ? bos : nextToken(from)};
         if (test.greedy() || test.edits()) {
+            int[] count = new int[1];
             session.generate(
                     GenerationRequest.builder()
                             .prompt(token)
@@ -247,7 +256,11 @@ public final class BenchRunner {
                             .ignoreEndOfGeneration(true)
                             .processors(test.edits() && session.length() > 0 ? List.of(edit(session, from)) : List.of())
                             .build(),
-                    text -> {});
+                    GenerationListener.ofTokens(t -> {
+                        if (count[0] < generated.length) {
+                            generated[count[0]++] = t.id();
+                        }
+                    }));
             return;
         }
         MeasuredSession step = measured(session);

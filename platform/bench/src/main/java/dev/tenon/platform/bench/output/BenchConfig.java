@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
 /// @param nUbatch most tokens in one step of the device
 /// @param typeK type of cached keys
 /// @param typeV type of cached values
+/// @param adapters low-rank adapters that are used, with their scales, in the order of the command line
 /// @param swept settings that differ between configurations, in the order of the command line
 public record BenchConfig(
         Path model,
@@ -25,6 +26,7 @@ public record BenchConfig(
         int nUbatch,
         KvType typeK,
         KvType typeV,
+        Map<Path, Float> adapters,
         Map<String, String> swept) {
     static final int DEFAULT_BATCH = 2048;
     static final int DEFAULT_UBATCH = 512;
@@ -32,6 +34,13 @@ public record BenchConfig(
     /// {@return the swept settings as they are written on the command line}
     String settings() {
         return swept.entrySet().stream()
+                .map(e -> e.getKey() + "=" + e.getValue())
+                .collect(Collectors.joining(" "));
+    }
+
+    /// {@return the adapters as they are written on the command line}
+    String lora() {
+        return adapters.entrySet().stream()
                 .map(e -> e.getKey() + "=" + e.getValue())
                 .collect(Collectors.joining(" "));
     }

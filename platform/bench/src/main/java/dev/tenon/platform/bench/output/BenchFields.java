@@ -76,6 +76,8 @@ public final class BenchFields {
         fields.put("greedy", result.test().greedy());
         fields.put("edit", result.test().edits());
         fields.put("settings", config.settings());
+        fields.put("lora", config.lora());
+        fields.put("generated", result.generated());
         fields.put("bytes_per_token", decodes ? result.bytesPerToken() : null);
         fields.put("bytes_per_second", decodes ? result.bytesPerSecond() : null);
         fields.put("read_bandwidth", measured ? result.bandwidth() : null);

@@ -11,6 +11,7 @@ import dev.tenon.platform.bench.measure.Statistics;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /// The outcome of one test.
 ///
@@ -112,6 +113,13 @@ public record BenchResult(
         return Arrays.stream(times.repetitions())
                 .mapToDouble(ns -> 1e9 * test.tokens() / ns)
                 .toArray();
+    }
+
+    /// {@return the tokens of the first repetition, if they are the model's own, with spaces between; otherwise null}
+    String generated() {
+        return times.generated().length == 0
+                ? null
+                : Arrays.stream(times.generated()).mapToObj(Integer::toString).collect(Collectors.joining(" "));
     }
 
     /// {@return mean of the tokens a second}

@@ -129,6 +129,9 @@ public final class MarkdownOutput implements BenchOutput {
                         model.type(),
                         model.device(),
                         model.loadNanos() / 1e6));
+        if (!result.config().adapters().isEmpty()) {
+            footer.put("lora", "lora: " + result.config().lora() + "; counted among the weights");
+        }
         String key = result.config() + result.test().name();
         if (result.decodes()) {
             footer.put(key, decode(result));

@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 class BenchResultTests {
     private static BenchResult result(BenchTest test, long... nanos) {
         return new BenchResult(
-                new BenchConfig(Path.of("m.gguf"), "", "", 2, 2048, 512, KvType.F16, KvType.F16, Map.of()),
+                new BenchConfig(Path.of("m.gguf"), "", "", 2, 2048, 512, KvType.F16, KvType.F16, Map.of(), Map.of()),
                 test,
                 new BenchResult.ModelFacts("t", 1, 1, "b", "d", "cpu", 1, 1, 1000, 10, 5),
                 Instant.EPOCH,
-                new BenchRunner.Times(nanos, new long[0]));
+                new BenchRunner.Times(nanos, new long[0], new int[0]));
     }
 
     @Test
@@ -42,7 +42,7 @@ class BenchResultTests {
                 plain.test(),
                 plain.model(),
                 plain.testTime(),
-                new BenchRunner.Times(new long[] {4030}, new long[] {10, 4000, 20}));
+                new BenchRunner.Times(new long[] {4030}, new long[] {10, 4000, 20}, new int[0]));
         assertFalse(plain.tokensTimed());
         assertTrue(timed.tokensTimed());
         assertEquals(20, timed.medianTokenNanos());

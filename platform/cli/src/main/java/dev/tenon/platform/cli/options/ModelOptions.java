@@ -13,6 +13,10 @@ import picocli.CommandLine.Option;
 
 /// Options that say which model to load and where to put it; named as in llama.cpp.
 public final class ModelOptions {
+    /// Description of `--lora`.
+    public static final String LORA =
+            "LoRA adapter, a GGUF file, and the factor on what it adds (default: 1); may be repeated.";
+
     @Option(
             names = {"-m", "--model"},
             paramLabel = "FILE",
@@ -84,11 +88,7 @@ public final class ModelOptions {
             description = "Setting for the backend, such as mv.block-size=256; may be repeated.")
     private Map<String, String> settings = new LinkedHashMap<>();
 
-    @Option(
-            names = "--lora",
-            paramLabel = "FILE[=SCALE]",
-            mapFallbackValue = "1",
-            description = "LoRA adapter, a GGUF file, and the factor on what it adds (default: 1); may be repeated.")
+    @Option(names = "--lora", paramLabel = "FILE[=SCALE]", mapFallbackValue = "1", description = LORA)
     private Map<Path, Float> adapters = new LinkedHashMap<>();
 
     /// {@return the model's name as it was given, or null}
@@ -120,6 +120,16 @@ public final class ModelOptions {
                 .fuse(!noFuse)
                 .checkData(checkTensors)
                 .settings(settings);
+        addAdapters(adapters, request);
+        return request.build();
+    }
+
+    /// Adds adapters to a request, each named after its file.
+    ///
+    /// @param adapters the factor on what each file adds
+    /// @param request what they are added to
+    /// @throws TenonException (`CLI-001`) if a factor is no finite number
+    public static void addAdapters(Map<Path, Float> adapters, LoadRequest.Builder request) {
         adapters.forEach((file, scale) -> {
             if (!Float.isFinite(scale)) {
                 throw new TenonException(
@@ -127,6 +137,5 @@ public final class ModelOptions {
             }
             request.adapter(file.toString(), file, scale);
         });
-        return request.build();
     }
 }

@@ -17,11 +17,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// `direct`: two variants of `tenon bench` in processes of their own, in turns A B B A.
+/// `direct`: two variants of `tenon bench` in processes of their own, in turns A B B A. Before that each one says
+/// which tokens it generates, because a speed is worth something only beside the text that it gives.
 final class DirectProgram implements Program {
     private static final double PROCESS_SECONDS = 18;
     private static final double LIMIT_SECONDS = 120;
     private static final int MOST_PAIRS = 4;
+    private static final String TEXT_TOKENS = "16";
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Override
@@ -55,19 +57,45 @@ final class DirectProgram implements Program {
             }
         }
         String file = run.files().file(spec).toString();
-        List<String> base = new ArrayList<>(List.of("bench", "-m", file, "-p", "64", "-n", "16", "-o", "jsonl"));
-        base.addAll(List.of(
-                "-r",
-                "3",
-                "--bandwidth-mib",
-                "0",
-                "-t",
-                Integer.toString(run.options().team())));
+        List<String> base = new ArrayList<>(List.of("bench", "-m", file, "-o", "jsonl", "--bandwidth-mib", "0"));
+        base.addAll(List.of("-t", Integer.toString(run.options().team())));
+        List<String> text = new ArrayList<>(base);
+        text.addAll(List.of("-p", "0", "-n", TEXT_TOKENS, "-d", "32", "-r", "1", "--no-warmup", "--greedy"));
+        run.add(texts(generated(run, command(a, text)), generated(run, command(b, text))));
+        base.addAll(List.of("-p", "64", "-n", "16", "-r", "3"));
         base.addAll(List.of("--warmup-seconds", run.options().quick() ? "1" : "4"));
         int pairs = (int) Math.clamp(run.secondsLeft() / (2 * PROCESS_SECONDS), 2, MOST_PAIRS);
         String names = "A: " + shown(a) + "; B: " + shown(b);
         compare(run, spec, command(a, base), command(b, base), pairs, names);
         run.files().drop(spec);
+    }
+
+    /// {@return the tokens that a variant generates, the best each time, after random ones that are the same for all}
+    private static String generated(ProgramRun run, List<String> command) throws InterruptedException {
+        String tokens = results(run, command).getLast().path("generated").asText("");
+        run.tick();
+        return tokens;
+    }
+
+    /// {@return whether two variants generate the same tokens}
+    ///
+    /// @param a tokens with spaces between
+    /// @param b the same of the other variant
+    static ReportTable texts(String a, String b) {
+        List<String> first = words(a);
+        List<String> second = words(b);
+        int same = 0;
+        while (same < Math.min(first.size(), second.size()) && first.get(same).equals(second.get(same))) {
+            same++;
+        }
+        boolean equal = same > 0 && same == first.size() && same == second.size();
+        String verdict = equal
+                ? "A and B generate the same " + same + " tokens"
+                : "A and B generate different tokens after " + same + " equal ones";
+        return new ReportTable(
+                verdict + "; the best each time, after the same random ones",
+                List.of("variant", "tokens"),
+                List.of(List.of("A", a), List.of("B", b)));
     }
 
     private static void compare(ProgramRun run, ModelSpec spec, List<String> a, List<String> b, int pairs, String names)
@@ -102,22 +130,33 @@ final class DirectProgram implements Program {
     private static double speeds(ProgramRun run, List<String> command, List<Map<String, Double>> all)
             throws InterruptedException {
         Map<String, Double> speeds = new LinkedHashMap<>();
+        for (JsonNode result : results(run, command)) {
+            int prompt = result.path("n_prompt").asInt();
+            String test =
+                    prompt > 0 ? "pp" + prompt : "tg" + result.path("n_gen").asInt();
+            speeds.put(test, result.path("avg_ts").asDouble());
+        }
+        run.tick();
+        all.add(speeds);
+        return speeds.values().stream().findFirst().orElseThrow();
+    }
+
+    /// {@return what a command printed, at least one result}
+    private static List<JsonNode> results(ProgramRun run, List<String> command) throws InterruptedException {
+        List<JsonNode> results = new ArrayList<>();
         try {
             for (String line :
                     run.tenon().output(command, LIMIT_SECONDS).lines().toList()) {
-                JsonNode result = JSON.readTree(line);
-                int prompt = result.path("n_prompt").asInt();
-                String test =
-                        prompt > 0 ? "pp" + prompt : "tg" + result.path("n_gen").asInt();
-                speeds.put(test, result.path("avg_ts").asDouble());
+                results.add(JSON.readTree(line));
             }
         } catch (IOException e) {
             throw new TenonException(
                     ErrorCode.USAGE, "'tenon " + shown(command) + "' printed no JSON: " + e.getMessage(), e);
         }
-        run.tick();
-        all.add(speeds);
-        return speeds.values().stream().findFirst().orElseThrow();
+        if (results.isEmpty()) {
+            throw new TenonException(ErrorCode.USAGE, "'tenon " + shown(command) + "' printed no result.");
+        }
+        return results;
     }
 
     /// Variables of the environment come first, then the command and its options.

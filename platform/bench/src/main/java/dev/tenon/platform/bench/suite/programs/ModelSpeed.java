@@ -122,6 +122,7 @@ final class ModelSpeed {
                     UBATCH,
                     setup.keys,
                     setup.values,
+                    Map.of(),
                     setup.settings);
             try (LoadedModel model = run.console().load(run.engine(), request(config, setup))) {
                 tests(model, config, setup, name, bytes, place, profile);

@@ -4,7 +4,9 @@ import dev.tenon.api.device.Backend;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.platform.bench.measure.BenchTest;
 import dev.tenon.platform.bench.report.Measurement.Place;
+import dev.tenon.platform.bench.report.ReportTable;
 import dev.tenon.platform.core.control.EngineControl;
+import dev.tenon.platform.core.control.Selection.Candidate;
 import java.util.List;
 import java.util.Map;
 
@@ -47,17 +49,30 @@ final class Qwen3Program implements Program {
         }
     }
 
-    /// @throws SkipException if nothing was tuned for the model on the backend
+    /// Tells what the model runs with on the backend.
+    ///
+    /// @throws SkipException if nothing was tuned, or what was tuned is not used
     private static void requireTuned(ProgramRun run, ModelSpec spec, Backend backend) {
         LoadRequest request = LoadRequest.builder(run.files().file(spec))
                 .backend(backend.id())
                 .threads(run.options().team())
                 .build();
-        boolean tuned = run.engine() instanceof EngineControl control
-                && control.explain(request).stream()
-                        .anyMatch(selection -> selection.kind().equals(TUNED));
-        if (!tuned) {
+        Candidate tuned = run.engine() instanceof EngineControl control
+                ? control.explain(request).stream()
+                        .filter(selection -> selection.kind().equals(TUNED))
+                        .map(selection -> selection.candidates().getFirst())
+                        .findFirst()
+                        .orElse(null)
+                : null;
+        if (tuned == null) {
             throw new SkipException("nothing is tuned for its shape on " + backend.id() + "; 'tenon tune' does that");
         }
+        if (!tuned.taken()) {
+            throw new SkipException("it runs with the defaults: " + tuned.reason());
+        }
+        run.add(new ReportTable(
+                "Tuned settings of " + spec.label() + " on " + backend.id(),
+                List.of("settings", "gain when it was tuned"),
+                List.of(List.of(tuned.name(), tuned.reason()))));
     }
 }
