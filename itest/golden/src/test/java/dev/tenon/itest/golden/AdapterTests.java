@@ -381,7 +381,15 @@ class AdapterTests {
                         "what is no projection",
                         ErrorCode.MODEL_TENSOR_UNUSED,
                         "token_embd.weight, which op embedding reads",
-                        made -> pair(made, "token_embd.weight", 32, 4, 261)));
+                        made -> pair(made, "token_embd.weight", 32, 4, 261)),
+                refused(
+                        "a table as llama.cpp writes it",
+                        ErrorCode.MODEL_TENSOR_UNUSED,
+                        "token_embd.weight, which op embedding reads; only matrices of linear ops can be changed",
+                        made -> {
+                            matrix(made, "token_embd.weight.lora_a", 4, 261, 1);
+                            matrix(made, "token_embd.weight.lora_b", 4, 32, 1);
+                        }));
     }
 
     private static void pair(TinyGguf made, String name, int cols, int rank, int rows) {

@@ -11,26 +11,41 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// A low-rank adapter (LoRA) in GGUF that fits a model: for some of the model's matrices `W [rows,
 /// cols]` it has `A [rank, cols]` in the tensor `NAME.lora_a` and `B [rows, rank]` in `NAME.lora_b`,
-/// and changes `W` into `W + scale * factor * B A`. Owns the mapped file. Safe for any thread.
+/// and changes `W` into `W + scale * factor * B A`. Matrices of experts, slice after slice, have an `A` and a `B` each.
+/// Of the table of embeddings both come in the order of a look-up, as llama.cpp writes them. Owns the mapped file. Safe
+/// for any thread.
 public final class AdapterFile implements AutoCloseable {
     private static final String A = ".lora_a";
     private static final String B = ".lora_b";
+    private static final String TABLE = "token_embd.weight";
 
     private final GgufFile file;
     private final double alpha;
     private final List<Change> changes;
 
-    /// What an adapter changes of one matrix.
+    /// What an adapter changes of one tensor.
     ///
-    /// @param tensor name of the matrix in the model
-    /// @param a `[rank, cols]`
-    /// @param b `[rows, rank]`
+    /// @param tensor its name in the model
+    /// @param a `[rank, cols]`, one after the other for each expert; of a table `[rows, rank]`
+    /// @param b `[rows, rank]`, one after the other for each expert; of a table `[cols, rank]`
     /// @param factor factor beside the scale: alpha divided by the rank; 1 if the file names no alpha, or
     ///     0
-    public record Change(String tensor, TensorInfo a, TensorInfo b, float factor) {}
+    /// @param isTable whether the tensor is a table whose rows are looked up
+    public record Change(String tensor, TensorInfo a, TensorInfo b, float factor, boolean isTable) {
+        /// {@return elements of the product between both}
+        public int rank() {
+            return Math.toIntExact(b.cols());
+        }
+
+        /// {@return matrices of the tensor: experts, or 1}
+        public int slices() {
+            return Math.toIntExact(AdapterFile.slices(b));
+        }
+    }
 
     private AdapterFile(GgufFile file, GgufFile model) {
         this.file = file;
@@ -127,18 +142,25 @@ public final class AdapterFile implements AutoCloseable {
             return Optional.empty();
         }
         TensorInfo w = matrix.get();
-        long rank = a.rows();
-        boolean matrices =
-                w.shape().size() == 2 && a.shape().size() <= 2 && b.shape().size() <= 2;
-        if (!matrices || a.cols() != w.cols() || b.cols() != rank || b.rows() != w.rows()) {
+        long rank = b.cols();
+        boolean isTable = target.equals(TABLE) && a.cols() == rank && a.rows() == w.rows() && b.rows() == w.cols();
+        boolean isMatrices = a.cols() == w.cols() && a.rows() == rank * slices(w) && b.rows() == w.rows();
+        boolean isSliced = Stream.of(a, b)
+                .allMatch(each -> each.shape().size() <= w.shape().size() && slices(each) == slices(w));
+        if (w.shape().size() < 2 || w.shape().size() > 3 || !isSliced || !isTable && !isMatrices) {
             issues.add(Issue.error(
                     ErrorCode.MODEL_TENSOR_SHAPE,
                     "tensors " + a.name() + " " + a.shape() + " and " + B + " " + b.shape() + " do not fit the shape "
-                            + w.shape() + " of the model's tensor; expected [cols, rank] and [rank, rows] of a matrix",
+                            + w.shape() + " of the model's tensor; expected [cols, rank] and [rank, rows] of a matrix,"
+                            + " and the number of experts as third dimension where the tensor has one",
                     a.name()));
             return Optional.empty();
         }
-        return Optional.of(new Change(target, a, b, alpha == 0 ? 1 : (float) (alpha / rank)));
+        return Optional.of(new Change(target, a, b, alpha == 0 ? 1 : (float) (alpha / rank), isTable && !isMatrices));
+    }
+
+    private static long slices(TensorInfo tensor) {
+        return tensor.shape().size() > 2 ? tensor.shape().get(2) : 1;
     }
 
     private static Issue missing(String tensor) {

@@ -33,7 +33,7 @@ public final class Adapters implements AutoCloseable {
 
     private record Part(int adapter, String name, Change change) {
         LowRankAdd.Part of(Weight weight) {
-            int rank = Math.toIntExact(change.a().rows());
+            int rank = change.rank();
             Weight b = new Weight(name + ":" + change.b().name(), rank, weight.tensorRows());
             return new LowRankAdd.Part(
                     adapter,

@@ -104,12 +104,17 @@ public final class Merge implements AutoCloseable {
     }
 
     /// A factor times `B A`, decoded.
-    private record Product(float[] a, float[] b, int rank, double factor) {
+    ///
+    /// @param rows rows of a slice
+    /// @param isTable whether `a` holds the rows' factors, and `b` those of the columns
+    private record Product(float[] a, float[] b, int rank, long rows, boolean isTable, double factor) {
         static Product of(Scaled adapter, Change change, FormatSet formats) {
             return new Product(
                     decoded(adapter, change.a(), formats),
                     decoded(adapter, change.b(), formats),
-                    Math.toIntExact(change.a().rows()),
+                    change.rank(),
+                    change.b().rows() / change.slices(),
+                    change.isTable(),
                     (double) adapter.scale() * change.factor());
         }
 
@@ -123,10 +128,12 @@ public final class Merge implements AutoCloseable {
         }
 
         void addTo(double[] sums, long row) {
+            int first = Math.toIntExact(row * rank);
+            int slice = isTable ? 0 : Math.toIntExact(row / rows * rank);
             for (int k = 0; k < rank; k++) {
-                double weight = factor * b[Math.toIntExact(row) * rank + k];
+                double weight = factor * (isTable ? a : b)[first + k];
                 for (int i = 0; i < sums.length; i++) {
-                    sums[i] += weight * a[k * sums.length + i];
+                    sums[i] += weight * (isTable ? b[i * rank + k] : a[(slice + k) * sums.length + i]);
                 }
             }
         }
