@@ -49,6 +49,13 @@ public record CompareReport(
         out.println();
         Optional<Comparison.Step> found = divergence();
         if (found.isEmpty()) {
+            int least = steps.stream().mapToInt(Comparison.Step::tokens).min().orElse(tokens);
+            if (least < tokens) {
+                out.printf(
+                        "Of the last ops only %d tokens are compared: for the next one a router's scores are so close"
+                                + " that the sides rightly chose different experts.%n",
+                        least);
+            }
             out.printf("%d ops compared, none diverges%n", steps.size());
         } else {
             Comparison.Step step = found.get();
@@ -145,6 +152,7 @@ public record CompareReport(
         json.writeNumberField("inputs", step.inputs());
         json.writeNumberField("bound", step.bound());
         json.writeBooleanField("diverges", step.diverges());
+        json.writeNumberField("tokens", step.tokens());
         json.writeNumberField("token", step.worst().token());
         json.writeNumberField("element", step.worst().element());
         json.writeNumberField("a_value", step.worst().a());

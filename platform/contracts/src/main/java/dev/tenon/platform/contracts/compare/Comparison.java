@@ -13,6 +13,7 @@ import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.Cut;
 import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +43,8 @@ public final class Comparison {
     /// @param inputs how far its inputs are apart, the worst of them
     /// @param bound what would be allowed
     /// @param worst where they are furthest apart
+    /// @param tokens how many tokens were compared: from the first one on for which two sides rightly
+    ///     chose different experts, all that follows differs
     public record Step(
             int index,
             int layer,
@@ -51,7 +54,8 @@ public final class Comparison {
             double error,
             double inputs,
             double bound,
-            Worst worst) {
+            Worst worst,
+            int tokens) {
         /// {@return whether the outputs are further apart than they may be}
         public boolean diverges() {
             return !(error <= bound); // also for NaN
@@ -138,6 +142,7 @@ public final class Comparison {
         Graph whole = Fusion.fuse(graph);
         Map<Integer, Double> errors = new HashMap<>();
         int begin = 0;
+        int rows = tokens.length;
         try (OpOutputs a = left.run(tokens);
                 OpOutputs b = right.run(tokens)) {
             for (int i = 0; i < graph.ops().size(); i++) {
@@ -145,25 +150,33 @@ public final class Comparison {
                 if (fuse && !staysVisible(whole, graph, i)) {
                     continue;
                 }
-                float[][] mine = a.of(Cut.after(graph, i), fuse);
-                float[][] theirs = b.of(Cut.after(right.graph(), i), fuse);
+                float[][] mine = Arrays.copyOf(a.of(Cut.after(graph, i), fuse), rows);
+                float[][] theirs = Arrays.copyOf(b.of(Cut.after(right.graph(), i), fuse), rows);
                 Worst worst = worst(mine, theirs);
-                errors.put(graph.ops().get(i).outputs().getFirst().id(), worst.error());
                 if (graph.ops().get(i) instanceof ExpertOp.Router router && worst.error() > 0) {
                     int logits = producer(router);
                     worst = misrouted(router, a.of(Cut.after(graph, logits), fuse), mine);
                     Worst other = misrouted(router, b.of(Cut.after(right.graph(), logits), fuse), theirs);
                     worst = other.error() > worst.error() ? other : worst;
+                    rows = sameRows(mine, theirs);
                 }
-                Step step = step(graph.ops().subList(begin, i + 1), i, fuse, worst, errors);
+                errors.put(graph.ops().get(i).outputs().getFirst().id(), worst.error());
+                Step step = step(graph.ops().subList(begin, i + 1), i, fuse, worst, errors, mine.length);
                 steps.add(step);
                 begin = i + 1;
-                if (step.diverges()) {
+                if (step.diverges() || rows == 0) {
                     break;
                 }
             }
         }
         return List.copyOf(steps);
+    }
+
+    private static int sameRows(float[][] a, float[][] b) {
+        return IntStream.range(0, a.length)
+                .filter(t -> !Arrays.equals(a[t], b[t]))
+                .findFirst()
+                .orElse(a.length);
     }
 
     /// {@return number of the op that gives a router's logits}
@@ -199,7 +212,7 @@ public final class Comparison {
         return own.size() <= whole.ops().size() && own.equals(whole.ops().subList(0, own.size()));
     }
 
-    private Step step(List<Op> group, int index, boolean fuse, Worst worst, Map<Integer, Double> errors) {
+    private Step step(List<Op> group, int index, boolean fuse, Worst worst, Map<Integer, Double> errors, int compared) {
         double inputs = 0;
         double own = 0;
         double gain = 1;
@@ -214,7 +227,17 @@ public final class Comparison {
         Op last = group.getLast();
         Value out = last.outputs().getFirst();
         String kinds = group.stream().map(Op::kind).collect(Collectors.joining(" "));
-        return new Step(index, layer(out), kinds, out.name(), fuse, worst.error(), inputs, own + gain * inputs, worst);
+        return new Step(
+                index,
+                layer(out),
+                kinds,
+                out.name(),
+                fuse,
+                worst.error(),
+                inputs,
+                own + gain * inputs,
+                worst,
+                compared);
     }
 
     /// Whether an op multiplies its inputs with each other, takes them as exponents, or norms parts of a row, each

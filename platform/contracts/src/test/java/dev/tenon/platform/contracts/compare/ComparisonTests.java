@@ -210,7 +210,7 @@ class ComparisonTests {
         assertTrue(Double.isNaN(worst.error()), worst.toString());
         assertEquals(1, worst.token());
         assertEquals(1, worst.element());
-        assertTrue(new Step(0, 0, "add", "x", false, worst.error(), 0, 1, worst).diverges());
+        assertTrue(new Step(0, 0, "add", "x", false, worst.error(), 0, 1, worst, 2).diverges());
         assertEquals(0, Comparison.worst(broken, broken).error(), "both have it");
     }
 

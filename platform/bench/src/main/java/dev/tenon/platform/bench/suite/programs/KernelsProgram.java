@@ -41,6 +41,9 @@ final class KernelsProgram implements Program {
     private static final int MOST_LAYERS = 16;
     private static final int CHAIN = 64;
     private static final int SMALL = 32;
+    /// After a slower one, larger copies are not tried.
+    private static final double SLOW_COPY_SECONDS = 1;
+
     private static final long MILLI = 1_000_000;
     private static final List<String> FIRST = List.of("F32", "F16", "BF16", "Q8_0", "Q6_K", "Q4_K");
 
@@ -154,14 +157,21 @@ final class KernelsProgram implements Program {
                 long bytes = (long) mebi << 20;
                 MemorySegment host = arena.allocate(bytes, 4096);
                 try (DeviceBuffer buffer = allocator.allocate(bytes, "bench")) {
-                    rates(run, backend, "copy in", mebi, () -> buffer.write(0, host));
-                    rates(run, backend, "copy out", mebi, () -> buffer.read(0, host));
+                    double seconds = rates(run, backend, "copy in", mebi, () -> buffer.write(0, host))
+                            + rates(run, backend, "copy out", mebi, () -> buffer.read(0, host));
+                    if (seconds > SLOW_COPY_SECONDS) {
+                        run.skip(
+                                "copies of more than " + mebi + " MiB on " + backend.id(),
+                                String.format(Locale.ROOT, "a copy of %d MiB to and fro takes %.1f s", mebi, seconds));
+                        return;
+                    }
                 }
             }
         }
     }
 
-    private static void rates(ProgramRun run, Backend backend, String metric, int mebi, Runnable copy) {
+    /// {@return seconds of a copy}
+    private static double rates(ProgramRun run, Backend backend, String metric, int mebi, Runnable copy) {
         double[] rates = new double[5];
         copy.run();
         for (int i = 0; i < rates.length; i++) {
@@ -177,6 +187,7 @@ final class KernelsProgram implements Program {
                 rates,
                 new Place("MiB", backend.id() + " " + metric, mebi),
                 Double.NaN));
+        return ((long) mebi << 20) / 1e9 / Arrays.stream(rates).average().orElseThrow();
     }
 
     private static void latency(ProgramRun run, Backend backend) {
