@@ -2,14 +2,17 @@ package dev.tenon.quant.formats;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.zip.GZIPInputStream;
 
-/// Reads the golden data of this module's test resources: raw little-endian arrays and an index.
+/// Reads the golden data of this module's test resources: raw little-endian arrays, those of floats
+/// compressed, and an index.
 final class GoldenData {
     private static final String ROOT = "/golden/quant/";
     private static final JsonNode INDEX = index();
@@ -67,11 +70,17 @@ final class GoldenData {
     }
 
     /// {@return the float32 values of a file below the golden folder}
+    ///
+    /// @param path its path without `.gz`
     static float[] floats(String path) {
-        ByteBuffer bytes = ByteBuffer.wrap(bytes(path)).order(ByteOrder.LITTLE_ENDIAN);
-        float[] values = new float[bytes.remaining() / Float.BYTES];
-        bytes.asFloatBuffer().get(values);
-        return values;
+        try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(bytes(path + ".gz")))) {
+            ByteBuffer bytes = ByteBuffer.wrap(in.readAllBytes()).order(ByteOrder.LITTLE_ENDIAN);
+            float[] values = new float[bytes.remaining() / Float.BYTES];
+            bytes.asFloatBuffer().get(values);
+            return values;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static JsonNode index() {

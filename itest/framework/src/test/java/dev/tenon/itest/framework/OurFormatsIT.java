@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.QuantFormatContract;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -54,12 +56,20 @@ class OurFormatsIT extends QuantFormatContract {
             return List.of(new Golden("by hand", blocks, new float[] {1, -0f, Float.MIN_VALUE}));
         }
         byte[] blocks = resource(format.id() + ".blocks.bin");
-        FloatBuffer values = ByteBuffer.wrap(resource(format.id() + ".values.f32"))
+        FloatBuffer values = ByteBuffer.wrap(unpacked(format.id() + ".values.f32.gz"))
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .asFloatBuffer();
         float[] all = new float[values.remaining()];
         values.get(all);
         return List.of(new Golden("golden data", blocks, all));
+    }
+
+    private static byte[] unpacked(String name) {
+        try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(resource(name)))) {
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static byte[] resource(String name) {

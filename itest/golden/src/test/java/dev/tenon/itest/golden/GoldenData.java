@@ -1,9 +1,16 @@
 package dev.tenon.itest.golden;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.ProgressListener;
+import dev.tenon.platform.tools.gguf.Requantizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
@@ -12,7 +19,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
+import java.util.ServiceLoader;
 
 /// Where golden data lies, and how to read it.
 final class GoldenData {
@@ -23,6 +35,9 @@ final class GoldenData {
     /// A file of the golden data: of the choice that is part of the project, or else of the larger set. Skips the
     /// test where it is in neither.
     static Path file(String name) {
+        if (name.equals(Quantized.NAME)) {
+            return Quantized.FILE;
+        }
         URL own = GoldenData.class.getResource("/golden/" + name);
         if (own == null) {
             return larger("golden/" + name);
@@ -31,6 +46,34 @@ final class GoldenData {
             return Path.of(own.toURI());
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /// A golden model that the project holds in F16 alone: quantised here, to the bytes that llama.cpp made.
+    private static final class Quantized {
+        static final String NAME = "models/llama-gqa.q6_k.gguf";
+        static final Path FILE = make();
+
+        private static Path make() {
+            try {
+                Path folder = Files.createTempDirectory("tenon-golden");
+                Path made = folder.resolve("llama-gqa.q6_k.gguf");
+                folder.toFile().deleteOnExit();
+                made.toFile().deleteOnExit(); // what comes last goes first
+                List<QuantFormat> formats = ServiceLoader.load(QuantFormat.class).stream()
+                        .map(ServiceLoader.Provider::get)
+                        .toList();
+                try (GgufFile in = GgufReader.open(file("models/llama-gqa.f16.gguf"), TensorTypes.of(formats))) {
+                    Requantizer.quantize(in, made, "Q6_K", formats, 1, false, ProgressListener.NONE);
+                }
+                String digest = HexFormat.of()
+                        .formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(made)));
+                assertEquals(
+                        json(file("models/llama-gqa.q6_k.json")).get("sha256").asText(), digest, NAME);
+                return made;
+            } catch (IOException | NoSuchAlgorithmException e) {
+                throw new IllegalStateException(e);
+            }
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -35,7 +36,8 @@ class GoldenSamplingTests {
     }
 
     private static JsonNode cases() throws IOException {
-        try (InputStream in = GoldenSamplingTests.class.getResourceAsStream("/sampling/cases.json")) {
+        try (InputStream in =
+                new GZIPInputStream(GoldenSamplingTests.class.getResourceAsStream("/sampling/cases.json.gz"))) {
             return new ObjectMapper().readTree(in);
         }
     }
