@@ -7,4 +7,8 @@ import org.osgi.annotation.versioning.ProviderType;
 public interface ScheduledModel {
     /// {@return how the sequences of the model share its memory now}
     SchedulingStatus scheduling();
+
+    /// {@return bytes that it takes: weights, KV cache and work memory, with those of the smaller model that proposes
+    ///     tokens to it, if there is one}
+    long memoryBytes();
 }

@@ -1,6 +1,7 @@
 package dev.tenon.platform.core.engine;
 
 import dev.tenon.api.device.DeviceInfo;
+import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.engine.EmbeddingRequest;
@@ -50,6 +51,9 @@ import org.slf4j.LoggerFactory;
 /// A loaded model: file, adapters, placement, tokenizer, sessions. Owns the files and, through its
 /// loop, the placement.
 final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
+    /// How many times longer than others wait for their next tokens a step of prompts alone may take.
+    private static final int ALONE = 8;
+
     private static final Logger LOG = LoggerFactory.getLogger(PlacedModel.class);
 
     private final GgufFile file;
@@ -95,6 +99,8 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         EngineConfig now = settings.get();
         this.placer = new Placer(registry, file, adapters, request);
         int prefillMillis = now.prefillBudgetMillis(request.settings());
+        // Where a number of sequences is asked for, others may come at any time.
+        int aloneMillis = request.maxSequences() > 1 ? ALONE * prefillMillis : 0;
         boolean prefixCache = now.prefixCache(request.settings());
         Placement placement = placer.place(now);
         this.config = placement.definition().config();
@@ -105,7 +111,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         this.loop = new StepLoop(
                 placement,
                 moves::placeAgain,
-                new StepLimits(maxBatchTokens, placer.maxSequences(), prefillMillis, prefixCache));
+                new StepLimits(maxBatchTokens, placer.maxSequences(), prefillMillis, aloneMillis, prefixCache));
         this.defaultOutput = placement.outputs().getFirst();
         this.positions = ModelDigest.positions(placement.definition().graph());
         this.causal = placement.definition().graph().isCausal();
@@ -235,6 +241,16 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     @Override
     public SchedulingStatus scheduling() {
         return loop.placed().scheduling();
+    }
+
+    @Override
+    public long memoryBytes() {
+        return bytes(this) + (speculation.draft() == null ? 0 : bytes(speculation.draft()));
+    }
+
+    private static long bytes(LoadedModel model) {
+        MemoryUse memory = model.report().memory();
+        return memory.allocatedBytes() + memory.boundBytes();
     }
 
     private static Map<String, Integer> outputs(String first, Graph graph) {

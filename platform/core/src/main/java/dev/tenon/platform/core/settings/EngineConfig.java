@@ -80,7 +80,8 @@ public record EngineConfig(
             50,
             0,
             60_000,
-            "Milliseconds that a step with prompts may take while others wait for their next tokens; 0: no limit.");
+            "Milliseconds that a step with prompts may take while others wait for their next tokens; eight times"
+                    + " that where none waits and others may come; 0: no limit.");
     private static final Setting PREFIX_CACHE = Setting.choice(
             "prefix.cache",
             "on",

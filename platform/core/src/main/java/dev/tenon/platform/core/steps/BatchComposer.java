@@ -8,11 +8,16 @@ import java.util.List;
 /// Decides which of the waiting tasks the next step runs, and how much of each. Used with the loop's lock held.
 final class BatchComposer {
     private static final int MAX_LOGIT_ROWS = 64;
+    /// Tokens that run in such a step in any case: fewer would read the weights too often.
+    private static final int LEAST_ALONE = 32;
 
     private final int maxBatchTokens;
     private final int maxSequences;
     private final boolean whole;
-    private final PrefillBudget budget;
+    /// Of prompts beside sequences that wait for their next tokens.
+    private final PrefillBudget beside;
+    /// Of prompts alone.
+    private final PrefillBudget alone;
     private final StepCosts costs;
     private final PrefillOrder prompts = new PrefillOrder();
     private List<SequenceTask> batch;
@@ -30,7 +35,8 @@ final class BatchComposer {
     BatchComposer(StepLimits limits, boolean whole, StepCosts costs) {
         this.maxBatchTokens = limits.maxBatchTokens();
         this.maxSequences = limits.maxSequences();
-        this.budget = new PrefillBudget(limits.prefillMillis());
+        this.beside = new PrefillBudget(limits.prefillMillis(), 1);
+        this.alone = new PrefillBudget(limits.aloneMillis(), LEAST_ALONE);
         this.whole = whole;
         this.costs = costs;
     }
@@ -65,8 +71,8 @@ final class BatchComposer {
         }
         decodeRows = input.tokenCount();
         List<SequenceTask> sorted = prompts.sorted();
-        if (!whole && !sorted.isEmpty() && decodeRows > 0) {
-            room = Math.min(room, budget.tokens(room));
+        if (!whole && !sorted.isEmpty()) {
+            room = Math.min(room, (decodeRows > 0 ? beside : alone).tokens(room));
         }
         for (int i = 0; i < sorted.size(); i++) {
             SequenceTask task = sorted.get(i);
@@ -89,7 +95,8 @@ final class BatchComposer {
     void ran(long nanos, boolean onDevice) {
         int prompts = input.tokenCount() - decodeRows;
         if (!onDevice) {
-            budget.ran(decodeRows, prompts, nanos);
+            beside.ran(decodeRows, prompts, nanos);
+            alone.ran(decodeRows > 0 && prompts > 0 ? 0 : 1, prompts, nanos);
         }
         if (prompts == 0) {
             costs.ran(input.sequenceCount(), proposing, input.tokenCount(), nanos);

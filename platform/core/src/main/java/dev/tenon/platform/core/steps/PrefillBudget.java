@@ -2,8 +2,9 @@ package dev.tenon.platform.core.steps;
 
 import java.util.concurrent.TimeUnit;
 
-/// How many tokens of prompts a step may run while sequences wait in it for their next tokens, so that it takes no
-/// longer than a budget, by what such steps took so far. Guarded by the loop's lock.
+/// How many tokens of prompts a step may run, so that it takes no longer than a budget, by what such steps took so
+/// far. One is for steps in which sequences wait for their next tokens, another for those of prompts alone, whose end a
+/// prompt waits for that comes meanwhile. Guarded by the loop's lock.
 ///
 /// On a device where a step without prompts takes more than half of the budget, a step may take twice that time: so
 /// prompts get half of the time on any device, and at least one token a step.
@@ -14,6 +15,7 @@ final class PrefillBudget {
     private static final double SHARE = 0.5;
 
     private final long budgetNanos;
+    private final int least;
     /// Of a step without prompts; 0 as long as there was none.
     private double decodeNanos;
     /// Of a step with prompts, for each of their tokens, whatever else it ran; 0 as long as there was none.
@@ -26,11 +28,13 @@ final class PrefillBudget {
     private int allowed;
 
     /// @param millis the budget; 0 for none
-    PrefillBudget(long millis) {
+    /// @param least tokens that a step may run however long they take
+    PrefillBudget(long millis, int least) {
         this.budgetNanos = TimeUnit.MILLISECONDS.toNanos(millis);
+        this.least = least;
     }
 
-    /// {@return most tokens of prompts that the next step may run beside sequences that wait}
+    /// {@return most tokens of prompts that the next step may run}
     ///
     /// @param room how many there is room for
     int tokens(int room) {
@@ -44,7 +48,7 @@ final class PrefillBudget {
             tokens = Math.min(limit() / tokenNanos, (limit() - decodeNanos) / moreNanos);
         }
         double most = measured ? 2.0 * Math.max(1, allowed) : Double.MAX_VALUE;
-        allowed = (int) Math.clamp(Math.min(tokens, most), 1, Math.max(1, room));
+        allowed = (int) Math.clamp(Math.min(tokens, most), Math.min(least, Math.max(1, room)), Math.max(1, room));
         return allowed;
     }
 
@@ -54,7 +58,7 @@ final class PrefillBudget {
 
     /// Notes what a step took.
     ///
-    /// @param waiting sequences that got a token in it
+    /// @param waiting sequences for whose sake it was bounded
     /// @param prompts tokens of prompts that ran in it
     /// @param nanos of the step
     void ran(int waiting, int prompts, long nanos) {

@@ -3,13 +3,15 @@ package dev.tenon.platform.core.steps;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /// In which order the prompts of a step get its room: those of a higher priority first; then the groups in turns, the
-/// one first whose last turn is longest ago; then within a group, from step to step, the one that came first or the
-/// one that has the fewest tokens left. So a long prompt goes on and short ones do not wait for its end. Guarded by
-/// the loop's lock.
+/// one first whose last turn is longest ago; then within a group, from turn to turn, the one that came first or the
+/// one that has the fewest tokens left. So a long prompt goes on, and a short one that comes while it ran is first in
+/// the group's next turn. Guarded by the loop's lock.
 final class PrefillOrder {
     /// Groups that may be remembered which have no prompt.
     private static final int REMEMBERED = 1024;
@@ -17,6 +19,8 @@ final class PrefillOrder {
     private final List<SequenceTask> prompts = new ArrayList<>();
     /// The step of each group's last turn.
     private final Map<String, Long> turns = new HashMap<>();
+    /// Groups in whose last turn the prompt that came first was the first.
+    private final Set<String> oldestWasFirst = new HashSet<>();
     private final Comparator<SequenceTask> oldestFirst =
             Comparator.comparingInt(SequenceTask::priority).reversed().thenComparingLong(this::lastTurn);
     private final Comparator<SequenceTask> shortestFirst = oldestFirst.thenComparingInt(SequenceTask::pending);
@@ -38,11 +42,19 @@ final class PrefillOrder {
             return prompts;
         }
         step++;
-        if (prompts.size() > 1) {
-            prompts.sort(step % 2 == 0 ? shortestFirst : oldestFirst);
+        prompts.sort(oldestFirst);
+        SequenceTask oldest = prompts.getFirst();
+        if (oldestWasFirst.contains(oldest.group())) {
+            prompts.sort(shortestFirst);
+        }
+        if (prompts.getFirst() == oldest) {
+            oldestWasFirst.add(oldest.group());
+        } else {
+            oldestWasFirst.remove(oldest.group());
         }
         if (turns.size() > REMEMBERED) {
             turns.keySet().retainAll(prompts.stream().map(SequenceTask::group).toList());
+            oldestWasFirst.retainAll(turns.keySet());
         }
         return prompts;
     }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class PrefillBudgetTests {
     private static final int ROOM = 512;
 
-    private final PrefillBudget budget = new PrefillBudget(50);
+    private final PrefillBudget budget = new PrefillBudget(50, 1);
 
     /// Runs steps with one sequence that waits and a prompt that fills what is allowed.
     ///
@@ -97,8 +97,21 @@ class PrefillBudgetTests {
 
     @Test
     void withoutABudgetThereIsNoLimit() {
-        PrefillBudget none = new PrefillBudget(0);
+        PrefillBudget none = new PrefillBudget(0, 1);
         none.ran(1, 100, TimeUnit.SECONDS.toNanos(10));
         assertEquals(ROOM, none.tokens(ROOM));
+    }
+
+    /// Prompts alone: nobody waits, and the one who comes next waits for the end of a step.
+    @Test
+    void aStepRunsTheLeastTokensHoweverLongTheyTake() {
+        PrefillBudget alone = new PrefillBudget(200, 32);
+        for (int i = 0; i < 20; i++) {
+            int tokens = alone.tokens(ROOM);
+            assertTrue(tokens >= 32, () -> tokens + " tokens");
+            alone.ran(1, tokens, TimeUnit.MILLISECONDS.toNanos(100L * tokens));
+        }
+        assertEquals(32, alone.tokens(ROOM));
+        assertEquals(16, alone.tokens(16), "where there is room for no more");
     }
 }

@@ -115,6 +115,36 @@ class PrefillOrderTests {
     }
 
     @Test
+    void aShortPromptIsFirstInTheStepAfterItCame() {
+        for (int before = 1; before < 6; before++) {
+            PrefillOrder one = new PrefillOrder();
+            Prompt prompt = new Prompt("long", 100, 0, "");
+            prompt.queue(0);
+            for (int i = 0; i < before; i++) {
+                one.clear();
+                one.add(prompt);
+                assertEquals(List.of(prompt), one.sorted());
+                one.ran(prompt);
+            }
+            Prompt other = new Prompt("short", 10, 0, "");
+            other.queue(1);
+            one.clear();
+            one.add(prompt);
+            one.add(other);
+            assertEquals(List.of(other, prompt), one.sorted(), "after " + before + " steps");
+        }
+    }
+
+    @Test
+    void shortPromptsOfEachGroupDoNotWaitForItsLongOne() {
+        for (String group : List.of("a", "b")) {
+            add("long", 1000, 0, group);
+            add("short", 30, 0, group);
+        }
+        assertEquals(List.of("short", "short", "long", "long"), run());
+    }
+
+    @Test
     void groupsGetTheSameShareHoweverManyPromptsTheyHave() {
         for (int i = 0; i < 20; i++) {
             add("many", 100, 0, "a");
