@@ -3,6 +3,7 @@ package dev.tenon.platform.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
@@ -107,6 +108,7 @@ class AdaptersTests {
                 assertNotEquals(first, second);
                 assertEquals(none, answer(server, path, ",\"lora\":[]"));
             }
+            listAndSet(server);
             String chat = "{\"messages\":[{\"role\":\"user\",\"content\":\"A\"}],\"max_tokens\":2,";
             for (String wrong : new String[] {
                 "\"model\":\"tuned\",\"lora\":[{\"id\":2}]", "\"model\":\"tuned\",\"lora\":[{\"scale\":1}]",
@@ -115,5 +117,32 @@ class AdaptersTests {
                 server.error(400, "/v1/chat/completions", chat + wrong + "}");
             }
         }
+    }
+
+    private static JsonNode list(ServerFixture server) throws Exception {
+        return ServerFixture.json(server.get("/lora-adapters?model=tuned").body());
+    }
+
+    private static void listAndSet(ServerFixture server) throws Exception {
+        String path = "/lora-adapters?model=tuned";
+        String before =
+                "[{\"id\":0,\"path\":\"one.gguf\",\"scale\":1.0},{\"id\":1,\"path\":\"two.gguf\",\"scale\":0.0}]";
+        assertEquals(ServerFixture.json(before), list(server));
+        String completions = "/v1/completions";
+        String second = answer(server, completions, ",\"lora\":[{\"id\":1,\"scale\":0.5}]");
+        String first = answer(server, completions, "");
+        server.answer(path, "[{\"id\":1,\"scale\":0.5}]");
+        assertEquals(
+                ServerFixture.json(before.replace("1.0", "0.0").replace("\"scale\":0.0}]", "\"scale\":0.5}]")),
+                list(server));
+        assertEquals(second, answer(server, completions, ""));
+        assertEquals(first, answer(server, completions, ",\"lora\":[{\"id\":0,\"scale\":1}]"));
+        server.answer(path, "[{\"id\":0},{\"id\":1,\"scale\":0}]");
+        assertEquals(first, answer(server, completions, ""));
+        for (String wrong : new String[] {"{}", "[1]", "[{\"id\":2}]", "[{\"scale\":1}]"}) {
+            server.error(400, path, wrong);
+        }
+        server.error(404, "/lora-adapters?model=none", "[]");
+        assertEquals("[]", server.get("/lora-adapters").body(), "of the first model, which has none");
     }
 }

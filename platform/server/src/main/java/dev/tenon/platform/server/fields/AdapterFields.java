@@ -12,14 +12,15 @@ public final class AdapterFields {
 
     private AdapterFields() {}
 
-    /// {@return the scales of the adapters that are used, by name; null if the request says nothing}
+    /// {@return the scales of the adapters that are used, by name}
     ///
     /// @param body the request, with a list of objects with the number of an adapter and its scale
     /// @param request how the model was loaded
+    /// @param otherwise what is returned if the request says nothing
     /// @throws dev.tenon.platform.server.http.RequestException (400) if there is no such adapter
-    public static Map<String, Float> read(Body body, LoadRequest request) {
+    public static Map<String, Float> read(Body body, LoadRequest request, Map<String, Float> otherwise) {
         if (!body.has("lora")) {
-            return null;
+            return otherwise;
         }
         List<LoadRequest.Adapter> adapters = request.adapters();
         Map<String, Float> scales = new LinkedHashMap<>();

@@ -13,7 +13,6 @@ import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ServedModel;
 import dev.tenon.platform.server.queue.Admission;
-import dev.tenon.platform.server.queue.QueueFullException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -28,8 +27,6 @@ import java.util.function.Supplier;
 
 /// Generates replies: waits for a place, opens a session for each choice, and closes it. Safe for any thread.
 public final class Generations {
-    private static final int UNAVAILABLE = 503;
-    private static final int RETRY_SECONDS = 2;
     private static final long LOOK_MILLIS = 5;
 
     private final ModelCatalog catalog;
@@ -130,7 +127,7 @@ public final class Generations {
     /// @param served the model
     /// @param priority higher goes first
     /// @return the turn; the caller closes it once, on the same thread
-    /// @throws RequestException (503) if too many wait
+    /// @throws dev.tenon.platform.server.queue.QueueFullException if too many wait
     /// @throws InterruptedException if the thread is interrupted
     public Turn enter(Exchange exchange, ServedModel served, int priority) throws InterruptedException {
         Thread thread = Thread.currentThread();
@@ -148,27 +145,17 @@ public final class Generations {
     }
 
     private static Turn enter(ServedModel served, String group, int priority) throws InterruptedException {
+        Admission.Place place = served.admission().enter(group, priority);
         try {
-            Admission.Place place = served.admission().enter(group, priority);
-            try {
-                Semaphore sequences = served.sequences();
-                sequences.acquire();
-                return () -> {
-                    sequences.release();
-                    place.close();
-                };
-            } catch (InterruptedException e) {
+            Semaphore sequences = served.sequences();
+            sequences.acquire();
+            return () -> {
+                sequences.release();
                 place.close();
-                throw e;
-            }
-        } catch (QueueFullException e) {
-            throw RequestException.later(
-                            UNAVAILABLE,
-                            "unavailable_error",
-                            "queue_full",
-                            "The queue is full: " + e.getMessage() + ". Try again later.",
-                            RETRY_SECONDS)
-                    .because(e);
+            };
+        } catch (InterruptedException e) {
+            place.close();
+            throw e;
         }
     }
 

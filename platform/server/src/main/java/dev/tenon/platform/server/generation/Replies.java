@@ -171,7 +171,7 @@ public final class Replies {
                 SamplingFields.read(settings.body(), served.spec().sampling(), model);
         ReplyListener.GapObserver gaps = generations.gaps(served)::recordNanos;
         Map<String, Float> adapters =
-                AdapterFields.read(settings.body(), served.spec().request());
+                AdapterFields.read(settings.body(), served.spec().request(), served.adapters());
         List<Choice> choices = new ArrayList<>();
         for (int i = 0; i < settings.choices(); i++) {
             Parsed parsed = outputs.apply(i);

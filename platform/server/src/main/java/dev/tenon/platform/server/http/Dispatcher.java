@@ -5,6 +5,7 @@ import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.auth.HostCheck;
+import dev.tenon.platform.server.queue.QueueFullException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
@@ -226,6 +227,14 @@ final class Dispatcher extends Handler.Abstract {
             case TenonException e
             when e.code().equals(ErrorCode.INTERRUPTED) && !exchange.clientLeft() ->
                 unavailable().because(e);
+            case QueueFullException e ->
+                RequestException.later(
+                                UNAVAILABLE,
+                                "unavailable_error",
+                                "queue_full",
+                                "The queue is full: " + e.getMessage() + ". Try again later.",
+                                2)
+                        .because(e);
             case OutOfResourcesException e
             when e.code().equals(ErrorCode.CONTEXT_LENGTH) ->
                 RequestException.of(BAD_REQUEST, "invalid_request_error", "context_length_exceeded", e.getMessage())

@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.http;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -88,6 +89,14 @@ public final class Exchange {
     /// @throws RequestException if it is none, is too large, or comes too slowly
     public ObjectNode body() {
         return Json.read(body("application/json"));
+    }
+
+    /// Reads the body.
+    ///
+    /// @return the JSON array in it
+    /// @throws RequestException if it is none, is too large, or comes too slowly
+    public ArrayNode array() {
+        return Json.readArray(body("application/json"));
     }
 
     /// Reads the body.

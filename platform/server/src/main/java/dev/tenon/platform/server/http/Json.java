@@ -72,9 +72,27 @@ public final class Json {
     /// @return the object in it
     /// @throws RequestException (400) if it is none, or exceeds a limit
     public static ObjectNode read(byte[] bytes) {
-        JsonNode node;
+        if (!(parsed(bytes) instanceof ObjectNode object)) {
+            throw RequestException.invalid(null, "The body is not a JSON object.");
+        }
+        return object;
+    }
+
+    /// Reads the body of a request.
+    ///
+    /// @param bytes the body
+    /// @return the array in it
+    /// @throws RequestException (400) if it is none, or exceeds a limit
+    public static ArrayNode readArray(byte[] bytes) {
+        if (!(parsed(bytes) instanceof ArrayNode array)) {
+            throw RequestException.invalid(null, "The body is not a JSON array.");
+        }
+        return array;
+    }
+
+    private static JsonNode parsed(byte[] bytes) {
         try {
-            node = MAPPER.readTree(bytes);
+            return MAPPER.readTree(bytes);
         } catch (StreamConstraintsException e) {
             throw RequestException.tooMuch(
                             null, "json_limit", "The body exceeds a limit of JSON: " + e.getOriginalMessage())
@@ -85,10 +103,6 @@ public final class Json {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        if (!(node instanceof ObjectNode object)) {
-            throw RequestException.invalid(null, "The body is not a JSON object.");
-        }
-        return object;
     }
 
     /// Reads a document that a request holds as text.

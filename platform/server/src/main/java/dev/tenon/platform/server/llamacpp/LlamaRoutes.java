@@ -27,6 +27,9 @@ public final class LlamaRoutes {
         List<Route> routes = new ArrayList<>();
         routes.add(Route.of(GET, "/props", status::props));
         routes.add(Route.of(GET, "/slots", status::slots));
+        AdapterEndpoints adapters = new AdapterEndpoints(manager, replies);
+        routes.add(Route.of(GET, "/lora-adapters", adapters::list));
+        routes.add(Route.of(POST, "/lora-adapters", adapters::set));
         routes.add(Route.of(POST, "/tokenize", texts::tokenize));
         routes.add(Route.of(POST, "/detokenize", texts::detokenize));
         routes.add(Route.of(POST, "/apply-template", texts::applyTemplate));

@@ -22,6 +22,7 @@ public record LoadEndpoint(ModelManager manager, boolean load) implements Endpoi
         Body body = Body.of(exchange.body());
         FIELDS.check(body.node());
         String name = body.requiredText("model");
+        exchange.interruptWhenClientLeaves();
         boolean loaded = true;
         if (load) {
             manager.load(name, KeepAliveField.read(body));

@@ -3,12 +3,14 @@ package dev.tenon.platform.server.models;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SharedModel;
 import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import dev.tenon.platform.server.queue.Admission;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
@@ -25,6 +27,7 @@ final class HostedModel implements ServedModel {
     private final Admission admission;
     private final boolean pinned;
     private final ModelLimits limits;
+    private volatile Map<String, Float> adapters;
     /// Held while the model is loaded or closed.
     private final ReentrantLock loading = new ReentrantLock();
     /// Guarded by this, as are those below; changed with [#loading] held, too.
@@ -32,8 +35,12 @@ final class HostedModel implements ServedModel {
     private int leases;
     /// Whether it is unloaded with the end of its last request.
     private boolean leaving;
+    /// Whether new requests wait until it was unloaded, since another one waits for its memory.
+    private boolean yielding;
     /// Whether it is not among the models any more.
     private boolean retired;
+    /// Whether it was taken out and is being closed.
+    private boolean closing;
     /// What it took when it was loaded last; 0 before.
     private long took;
     /// Held while [#vocabulary] is prepared, and guards it.
@@ -90,28 +97,56 @@ final class HostedModel implements ServedModel {
         if (ready != null) {
             return ready;
         }
-        loading.lockInterruptibly();
+        admission.beginWait();
         try {
-            ready = leaseIfLoaded();
-            if (ready != null) {
-                return ready;
+            while (ready == null) {
+                awaitUnloaded();
+                ready = leaseOrLoad();
             }
-            if (host.closed()) {
-                throw new TenonException(ErrorCode.CLOSED, "The server ends and loads no model any more.");
-            }
-            SharedModel loaded = host.load(this);
-            synchronized (this) {
-                model = loaded;
-                took = memory(loaded);
-                return leaseIfLoaded();
-            }
+            return ready;
         } finally {
-            loading.unlock();
+            admission.endWait();
         }
     }
 
+    private synchronized void awaitUnloaded() throws InterruptedException {
+        while (yielding && model != null) {
+            wait();
+        }
+    }
+
+    /// {@return a lease; null if another model waits for this one's memory}
+    private Lease leaseOrLoad() throws InterruptedException {
+        loading.lockInterruptibly();
+        try {
+            Lease ready = leaseIfLoaded();
+            return ready != null || loaded().isPresent() ? ready : host.load(this);
+        } finally {
+            loading.unlock();
+            host.changed(); // it could not be unloaded meanwhile
+        }
+    }
+
+    /// Takes the model that was loaded for it.
+    synchronized Lease loaded(SharedModel loaded) {
+        model = loaded;
+        took = memory(loaded);
+        yielding = false;
+        return leaseIfLoaded();
+    }
+
+    /// Sets whether new requests wait until it was unloaded.
+    synchronized void yielding(boolean is) {
+        yielding = is;
+        notifyAll();
+    }
+
+    synchronized boolean yielding() {
+        return yielding && model != null;
+    }
+
     private synchronized Lease leaseIfLoaded() {
-        if (model == null) {
+        if (model == null || yielding) {
             return null;
         }
         leases++;
@@ -145,6 +180,7 @@ final class HostedModel implements ServedModel {
         @Override
         public void close() {
             boolean last;
+            boolean unload;
             synchronized (HostedModel.this) {
                 if (closed) {
                     return;
@@ -152,10 +188,14 @@ final class HostedModel implements ServedModel {
                 closed = true;
                 leases--;
                 lastUse = System.nanoTime();
-                last = leases == 0 && (leaving || retired || !pinned && keepAlive.isZero());
+                last = leases == 0;
+                unload = last && (leaving || retired || yielding || !pinned && keepAlive.isZero());
+            }
+            if (unload) {
+                unloadIfIdle();
             }
             if (last) {
-                unloadIfIdle();
+                host.changed();
             }
         }
     }
@@ -163,6 +203,16 @@ final class HostedModel implements ServedModel {
     @Override
     public synchronized void keepAlive(Duration time) {
         keepAlive = time;
+    }
+
+    @Override
+    public Map<String, Float> adapters() {
+        return adapters;
+    }
+
+    @Override
+    public void adapters(Map<String, Float> scales) {
+        adapters = scales;
     }
 
     @Override
@@ -205,9 +255,8 @@ final class HostedModel implements ServedModel {
         return model == null ? 0 : memory(model);
     }
 
-    private static long memory(SharedModel model) {
-        return model.model().report().memory().allocatedBytes()
-                + model.model().report().memory().boundBytes();
+    static long memory(SharedModel model) {
+        return model.model() instanceof ScheduledModel scheduled ? scheduled.memoryBytes() : 0;
     }
 
     /// {@return memory that it needs: what it took last, or the size of its files, where it was never loaded}
@@ -262,18 +311,35 @@ final class HostedModel implements ServedModel {
                 unused = leases == 0 ? model : null;
                 if (unused != null) {
                     model = null;
+                    closing = true;
                     leaving = false;
+                    yielding = false;
                     keepAlive = standardKeepAlive();
+                    notifyAll();
                 }
             }
             if (unused != null) {
                 LOG.info("Unloading {}", spec.name());
-                unused.close();
+                try {
+                    unused.close();
+                } finally {
+                    host.changed(); // before it counts as closed: who sees that then tries once more
+                    closed();
+                    host.changed();
+                }
             }
             return unused != null;
         } finally {
             loading.unlock();
         }
+    }
+
+    private synchronized void closed() {
+        closing = false;
+    }
+
+    synchronized boolean closing() {
+        return closing;
     }
 
     /// Closes the model, in use or not.
@@ -284,6 +350,7 @@ final class HostedModel implements ServedModel {
             synchronized (this) {
                 last = model;
                 model = null;
+                notifyAll();
             }
             if (last != null) {
                 last.close();

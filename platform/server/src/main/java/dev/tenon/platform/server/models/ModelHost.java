@@ -7,8 +7,10 @@ import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.control.SharedModel;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -18,7 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Loads models when they are asked for, and unloads those that were not for long, or whose memory others need; never
-/// one that answers. Safe for any thread.
+/// one that answers: where it is needed, its new requests wait until it has answered those before and was unloaded.
+/// Safe for any thread.
 public final class ModelHost implements ModelCatalog, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ModelHost.class);
     /// What Ollama adds to a name without a tag; it changes nothing.
@@ -29,13 +32,17 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     private final ModelStore store;
     /// Models of the server whose place this one takes. Changed with [#loads] held.
     private final List<SharedModel> left;
-    /// Held while a model is loaded, so that two of them do not count on the same memory.
+    /// Held while a model is loaded.
     private final ReentrantLock loads = new ReentrantLock();
     /// Guarded by this, as is the next.
     private final List<HostedModel> models = new ArrayList<>();
     /// Those that are not there any more, and not unloaded yet.
     private final List<HostedModel> leaving = new ArrayList<>();
     private boolean closed;
+    /// How often memory may have become free. Guarded by this, as is the next.
+    private long changes;
+    /// Models that are being loaded, or wait for that, in the order in which they were asked for.
+    private final Deque<HostedModel> line = new ArrayDeque<>();
 
     /// Creates a host without loaded models.
     ///
@@ -53,21 +60,81 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
         pinned.forEach(spec -> models.add(new HostedModel(this, spec, limits, true)));
     }
 
-    /// Loads a model after others have made room for it.
+    /// Loads a model after others have made room for it; waits for those that answer, and for loads that were asked for
+    /// before.
     ///
-    /// @throws OutOfResourcesException if it fits only without models that answer now
-    /// @throws TenonException if it cannot be loaded, or can never fit
-    SharedModel load(HostedModel wanted) throws InterruptedException {
+    /// @return the first lease
+    /// @throws TenonException if it cannot be loaded, or can never fit, or the host is closed
+    ServedModel.Lease load(HostedModel wanted) throws InterruptedException {
+        synchronized (this) {
+            line.add(wanted);
+        }
+        try {
+            while (true) {
+                long seen = awaitTurn(wanted);
+                try {
+                    return loadNow(wanted);
+                } catch (OutOfResourcesException e) {
+                    if (!askForRoom(wanted, seen)) {
+                        throw e;
+                    }
+                }
+                awaitChange(seen);
+            }
+        } finally {
+            leaveLine(wanted);
+        }
+    }
+
+    private synchronized long awaitTurn(HostedModel wanted) throws InterruptedException {
+        while (line.getFirst() != wanted && !closed) {
+            wait();
+        }
+        return changes;
+    }
+
+    private synchronized void awaitChange(long seen) throws InterruptedException {
+        while (changes == seen && !closed) {
+            wait();
+        }
+    }
+
+    /// Notes that memory may have become free.
+    synchronized void changed() {
+        changes++;
+        notifyAll();
+    }
+
+    /// Has the loaded model that was not asked for the longest leave after its requests, unless one does already.
+    ///
+    /// @return whether one leaves, or memory has become free
+    private synchronized boolean askForRoom(HostedModel wanted, long seen) {
+        List<HostedModel> loaded = loadedBeside(wanted);
+        if (!loaded.isEmpty() && loaded.stream().noneMatch(HostedModel::yielding)) {
+            loaded.getFirst().yielding(true);
+        }
+        return !loaded.isEmpty() || all().stream().anyMatch(HostedModel::closing) || changes != seen;
+    }
+
+    private synchronized void leaveLine(HostedModel wanted) {
+        line.remove(wanted);
+        notifyAll();
+        if (line.isEmpty()) {
+            all().forEach(model -> model.yielding(false));
+        }
+    }
+
+    private ServedModel.Lease loadNow(HostedModel wanted) throws InterruptedException {
         loads.lockInterruptibly();
         try {
+            if (closed()) {
+                throw new TenonException(ErrorCode.CLOSED, "The server ends and loads no model any more.");
+            }
             makeRoom(wanted, wanted.neededBytes());
             SharedModel loaded = loadBesideOthers(wanted);
             try {
-                makeRoom(
-                        wanted,
-                        loaded.model().report().memory().allocatedBytes()
-                                + loaded.model().report().memory().boundBytes());
-                return loaded;
+                makeRoom(wanted, HostedModel.memory(loaded));
+                return wanted.loaded(loaded);
             } catch (RuntimeException e) {
                 loaded.close();
                 throw e;
@@ -123,11 +190,16 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     }
 
     private boolean unloadOldest(HostedModel wanted) {
+        return loadedBeside(wanted).stream().anyMatch(HostedModel::unloadIfIdle);
+    }
+
+    /// {@return the loaded models that may leave, the one first that was not asked for the longest}
+    private List<HostedModel> loadedBeside(HostedModel wanted) {
         return all().stream()
                 .filter(model ->
                         model != wanted && !model.pinned() && model.loaded().isPresent())
                 .sorted(Comparator.comparingLong(HostedModel::lastUse))
-                .anyMatch(HostedModel::unloadIfIdle);
+                .toList();
     }
 
     private long usedBeside(HostedModel wanted, boolean pinnedAlone) {
@@ -300,6 +372,7 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     public void close() {
         synchronized (this) {
             closed = true;
+            notifyAll();
         }
         all().forEach(HostedModel::close);
         closeLeft();

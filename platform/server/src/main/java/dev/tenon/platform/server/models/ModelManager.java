@@ -7,6 +7,7 @@ import dev.tenon.platform.server.http.RequestException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /// Changes which models there are, and which of them are loaded, where that is allowed. Safe for any thread.
 public final class ModelManager {
@@ -83,6 +84,15 @@ public final class ModelManager {
         if (time != null && allowed) {
             model.keepAlive(time);
         }
+    }
+
+    /// Sets which adapters requests use that choose none.
+    ///
+    /// @param model the model
+    /// @param scales of the adapters, by name
+    public void adapters(ServedModel model, Map<String, Float> scales) {
+        requireAllowed();
+        model.adapters(scales);
     }
 
     /// Unloads a model, at once or with the end of its last request.

@@ -5,6 +5,7 @@ import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import dev.tenon.platform.server.queue.Admission;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 
@@ -26,12 +27,14 @@ public interface ServedModel {
     /// lease}
     Semaphore sequences();
 
-    /// Loads the model, unless it is, and keeps it loaded until the lease is closed.
+    /// Loads the model, unless it is, and keeps it loaded until the lease is closed. Waits for another
+    /// thread that loads it, and where it does not fit beside others that answer, until one of these
+    /// may leave. A thread has one lease at a time: a second one could wait for the first.
     ///
     /// @return the lease; the caller closes it
     /// @throws dev.tenon.api.error.TenonException if it cannot be loaded
-    /// @throws dev.tenon.api.error.OutOfResourcesException if it fits only without others that answer
-    /// @throws InterruptedException if the thread is interrupted while another one loads it
+    /// @throws dev.tenon.platform.server.queue.QueueFullException if as many of its requests wait as may
+    /// @throws InterruptedException if the thread is interrupted while it waits
     Lease lease() throws InterruptedException;
 
     /// Sets how long it stays loaded after its last request, until it is unloaded. A pinned model stays.
@@ -49,6 +52,15 @@ public interface ServedModel {
 
     /// {@return when it will be unloaded if nobody asks, if it is loaded and that is going to happen}
     Optional<Instant> expires();
+
+    /// {@return the scales of the adapters that requests use which choose none, by name, 0 for others; null for those
+    /// that it was loaded with}
+    Map<String, Float> adapters();
+
+    /// Sets those scales, until the model is not there any more or another server takes this one's place.
+    ///
+    /// @param scales by name; never changed
+    void adapters(Map<String, Float> scales);
 
     /// {@return size of its files in bytes; 0 if that is unknown}
     long bytes();

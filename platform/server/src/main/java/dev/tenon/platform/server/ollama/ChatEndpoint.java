@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.ollama;
 
 import dev.tenon.platform.server.chat.ChatInput;
+import dev.tenon.platform.server.chat.ChatPrompt;
 import dev.tenon.platform.server.chat.Enforced;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -51,7 +52,8 @@ public record ChatEndpoint(ModelManager manager, Replies replies) implements Oll
         try (ServedModel.Lease lease = served.lease()) {
             reply.loaded();
             options.requireContext(lease.model());
-            counts = replies.answer(exchange, served, input, settings, index -> reply);
+            ChatPrompt prompt = Replies.prompt(served, lease.model(), input);
+            counts = replies.answer(exchange, served, lease, input, prompt, settings, index -> reply);
         }
         reply.finish(counts, null);
     }

@@ -47,6 +47,31 @@ public final class Admission {
         }
     }
 
+    /// Counts a request among those that wait, though it waits for its model and not for a place yet.
+    ///
+    /// @throws QueueFullException if as many wait as may after those that would run at once
+    public void beginWait() {
+        lock.lock();
+        try {
+            if (running + queued >= places + most) {
+                throw new QueueFullException(queued);
+            }
+            queued++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Ends such a wait; called once after each [#beginWait()].
+    public void endWait() {
+        lock.lock();
+        try {
+            queued--;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /// Waits until there is a place.
     ///
     /// @param group whose request it is
