@@ -52,8 +52,8 @@ public record CompareReport(
             int least = steps.stream().mapToInt(Comparison.Step::tokens).min().orElse(tokens);
             if (least < tokens) {
                 out.printf(
-                        "Of the last ops only %d tokens are compared: for the next one a router's scores are so close"
-                                + " that the sides rightly chose different experts.%n",
+                        "Tokens compared to the end: %d. For the next one a router's scores are so close that the"
+                                + " sides rightly chose different experts.%n",
                         least);
             }
             out.printf("%d ops compared, none diverges%n", steps.size());

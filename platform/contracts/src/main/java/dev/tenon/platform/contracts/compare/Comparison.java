@@ -163,6 +163,9 @@ public final class Comparison {
                 errors.put(graph.ops().get(i).outputs().getFirst().id(), worst.error());
                 Step step = step(graph.ops().subList(begin, i + 1), i, fuse, worst, errors, mine.length);
                 steps.add(step);
+                if (graph.ops().get(i) instanceof ExpertOp.Router router) {
+                    errors.put(router.shares().id(), step.bound()); // only the first output of an op is seen
+                }
                 begin = i + 1;
                 if (step.diverges() || rows == 0) {
                     break;
