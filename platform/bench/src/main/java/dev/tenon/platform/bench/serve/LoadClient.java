@@ -13,9 +13,7 @@ import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 
 /// Sends streamed chat requests to an endpoint of OpenAI's kind, and notes when their text comes. Safe for many
@@ -24,8 +22,6 @@ import java.util.Optional;
 public final class LoadClient {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String DATA = "data:";
-    /// How an event begins that tells why no more come.
-    private static final String ERROR = "{\"error\"";
     private static final int LONGEST_REASON = 120;
 
     private static final int OK = 200;
@@ -109,60 +105,44 @@ public final class LoadClient {
         return connection;
     }
 
-    /// Notes the events and when they come, and looks into them when all are there: the server may run on the
-    /// same processors.
     private static RequestTimes read(BufferedReader lines, long begin) throws IOException {
-        List<String> events = new ArrayList<>();
-        long[] arrivals = new long[64];
+        long[] gaps = new long[64];
+        int events = 0;
+        int counted = 0;
+        long first = 0;
+        long last = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             if (!line.startsWith(DATA)) {
                 continue;
             }
             long now = System.nanoTime();
             String data = line.substring(DATA.length()).strip();
-            boolean done = data.equals("[DONE]");
-            if (done || data.startsWith(ERROR)) {
-                return done ? times(events, arrivals, begin) : RequestTimes.failed(reason(data));
+            if (data.equals("[DONE]")) {
+                int tokens = Math.max(counted, events);
+                return events == 0
+                        ? RequestTimes.failed("no text came")
+                        : new RequestTimes(first - begin, last - begin, tokens, Arrays.copyOf(gaps, events - 1), null);
             }
-            if (events.size() == arrivals.length) {
-                arrivals = Arrays.copyOf(arrivals, 2 * arrivals.length);
-            }
-            arrivals[events.size()] = now;
-            events.add(data);
-        }
-        return RequestTimes.failed("the stream ended without [DONE]");
-    }
-
-    private static String reason(String error) throws IOException {
-        return shortened(parsed(error).path("error").path("message").asText("an error event"));
-    }
-
-    private static RequestTimes times(List<String> data, long[] arrivals, long begin) throws IOException {
-        long[] gaps = new long[data.size()];
-        int events = 0;
-        int counted = 0;
-        long first = 0;
-        long last = 0;
-        for (int i = 0; i < data.size(); i++) {
-            JsonNode event = parsed(data.get(i));
+            JsonNode event = parsed(data);
             if (event.hasNonNull("error")) {
-                return RequestTimes.failed(reason(data.get(i)));
+                return RequestTimes.failed(
+                        shortened(event.get("error").path("message").asText("an error event")));
             }
             counted = event.path("usage").path("completion_tokens").asInt(counted);
             if (hasText(event.path("choices").path(0).path("delta"))) {
                 if (events == 0) {
-                    first = arrivals[i];
+                    first = now;
                 } else {
-                    gaps[events - 1] = arrivals[i] - last;
+                    if (events > gaps.length) {
+                        gaps = Arrays.copyOf(gaps, 2 * gaps.length);
+                    }
+                    gaps[events - 1] = now - last;
                 }
                 events++;
-                last = arrivals[i];
+                last = now;
             }
         }
-        return events == 0
-                ? RequestTimes.failed("no text came")
-                : new RequestTimes(
-                        first - begin, last - begin, Math.max(counted, events), Arrays.copyOf(gaps, events - 1), null);
+        return RequestTimes.failed("the stream ended without [DONE]");
     }
 
     private static JsonNode parsed(String data) throws IOException {

@@ -24,47 +24,37 @@ public final class EventQueue {
     private Usage usage;
     private RuntimeException failure;
 
-    /// @param onArrival called when events were told and at the end, on the publishing thread
+    /// @param onArrival called after each event and at the end, on the publishing thread
     /// @param onRoom called when a paused sequence may go on, on the consumer's thread
     public EventQueue(Runnable onArrival, Runnable onRoom) {
         this.onArrival = onArrival;
         this.onRoom = onRoom;
     }
 
-    /// Adds an event, unless the queue is closed. Who waits for one is woken by [#tell()] or [#end].
+    /// Adds an event, unless the queue is closed.
     public void publish(GenerationEvent event) {
         lock.lock();
         try {
-            if (!closed) {
-                events.add(event);
+            if (closed) {
+                return;
             }
+            events.add(event);
+            arrived.signal();
         } finally {
             lock.unlock();
         }
+        onArrival.run();
     }
 
-    /// Wakes the consumer for all that was published since the last time: once for a step, as each
-    /// time may interrupt a thread that computes.
-    ///
-    /// @return whether so many events wait that the sequence has to pause until `onRoom`
-    public boolean tell() {
-        boolean any;
-        boolean pause;
+    /// {@return whether so many events wait that the sequence has to pause until `onRoom`}
+    public boolean pause() {
         lock.lock();
         try {
-            any = !events.isEmpty();
-            if (any) {
-                arrived.signal();
-            }
-            pause = consumed && !closed && events.size() >= WINDOW;
-            paused = pause;
+            paused = consumed && !closed && events.size() >= WINDOW;
+            return paused;
         } finally {
             lock.unlock();
         }
-        if (any) {
-            onArrival.run();
-        }
-        return pause;
     }
 
     /// {@return whether the sequence still has to pause}

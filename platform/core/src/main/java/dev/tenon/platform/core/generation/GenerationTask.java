@@ -234,9 +234,8 @@ public final class GenerationTask extends SequenceTask {
         if (events.closed()) {
             return State.ENDED;
         }
-        boolean pause = events.tell(); // before the proposals, which a model may have to compute
         prepare();
-        return pause ? State.PAUSED : State.QUEUED;
+        return events.pause() ? State.PAUSED : State.QUEUED;
     }
 
     /// Says what the next steps are for.
