@@ -18,13 +18,38 @@ public enum CallFormat {
     LISTED(Shape.OBJECT, list("[TOOL_CALLS]", ""), ", ", "[TOOL_CALLS]"),
     /// Names before JSON objects, of Mistral since version 11.
     NAMED(Shape.NAME, call("[TOOL_CALLS]", "[ARGS]", ""), "", "[TOOL_CALLS]", "[ARGS]"),
-    /// A list, of LFM2.
+    /// A list of Python calls, of LFM2 and LFM2.5, which also write JSON objects where they are asked to.
     LFM(
-            Shape.OBJECT,
-            list("<|tool_call_start|>", "<|tool_call_end|>"),
+            Literals.PYTHON,
+            new Wording("<|tool_call_start|>[", "", "(", ")", "]<|tool_call_end|>"),
             ", ",
             "<|tool_call_start|>",
             "<|tool_call_end|>"),
+    /// The reply is a list of Python calls, of Llama 4.
+    PYTHONIC(Literals.PYTHON, new Wording("[", "", "(", ")", "]"), ", ", "<|python_start|>", "<|python_end|>"),
+    /// Names before members in quotes of their own, of Gemma 4.
+    GEMMA(
+            Literals.GEMMA,
+            call("<|tool_call>call:", "{", "}<tool_call|>"),
+            "",
+            "<|tool_call>",
+            "<tool_call|>",
+            "<|\"|>"),
+    /// Numbered names before JSON, of Kimi K2.
+    KIMI(
+            Shape.NAME,
+            new Wording(
+                    "<|tool_calls_section_begin|>",
+                    "<|tool_call_begin|>",
+                    "<|tool_call_argument_begin|>",
+                    "<|tool_call_end|>",
+                    "<|tool_calls_section_end|>"),
+            "",
+            "<|tool_calls_section_begin|>",
+            "<|tool_call_begin|>",
+            "<|tool_call_argument_begin|>",
+            "<|tool_call_end|>",
+            "<|tool_calls_section_end|>"),
     /// A list, of Nemotron.
     NEMOTRON(Shape.OBJECT, list("<TOOLCALL>", "</TOOLCALL>"), ", ", "<TOOLCALL>", "</TOOLCALL>"),
     /// A list, of Granite 3 and Phi 4.
@@ -80,6 +105,13 @@ public enum CallFormat {
             "\n",
             "<tool_call>",
             "</tool_call>"),
+    /// The same in other marks, of Seed-OSS.
+    SEED(
+            new Parameters("<function=", "<parameter=", ">", "", "</parameter>", "</function>", false),
+            call("<seed:tool_call>\n<function=", ">\n", "</function>\n</seed:tool_call>"),
+            "\n",
+            "<seed:tool_call>",
+            "</seed:tool_call>"),
     /// Tags for keys and values, of GLM.
     ARGUMENT(
             new Parameters("", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "</tool_call>", false),
@@ -108,7 +140,9 @@ public enum CallFormat {
         /// A name, then a JSON object.
         NAME,
         /// A name, then a tag for each parameter.
-        PARAMETERS
+        PARAMETERS,
+        /// A name, then names and values.
+        LITERALS
     }
 
     /// The texts around calls.
@@ -140,6 +174,7 @@ public enum CallFormat {
 
     private final Shape shape;
     private final Parameters parameters;
+    private final Literals literals;
     private final Wording wording;
     private final String between;
     private final List<String> marks;
@@ -147,6 +182,7 @@ public enum CallFormat {
     CallFormat(Shape shape, Wording wording, String between, String... marks) {
         this.shape = shape;
         this.parameters = null;
+        this.literals = null;
         this.wording = wording;
         this.between = between;
         this.marks = List.of(marks);
@@ -155,6 +191,16 @@ public enum CallFormat {
     CallFormat(Parameters parameters, Wording wording, String between, String... marks) {
         this.shape = Shape.PARAMETERS;
         this.parameters = parameters;
+        this.literals = null;
+        this.wording = wording;
+        this.between = between;
+        this.marks = List.of(marks);
+    }
+
+    CallFormat(Literals literals, Wording wording, String between, String... marks) {
+        this.shape = Shape.LITERALS;
+        this.parameters = null;
+        this.literals = literals;
         this.wording = wording;
         this.between = between;
         this.marks = List.of(marks);
@@ -177,6 +223,11 @@ public enum CallFormat {
         return parameters;
     }
 
+    /// {@return the notation of arguments; null for other shapes}
+    Literals literals() {
+        return literals;
+    }
+
     Wording wording() {
         return wording;
     }
@@ -191,8 +242,18 @@ public enum CallFormat {
         return marks;
     }
 
-    /// {@return a name as it stands in a call}
+    /// {@return a name as it stands in a call, but for the number after it}
     String written(String name) {
-        return shape == Shape.OBJECT ? '"' + name + '"' : name;
+        return shape == Shape.OBJECT ? '"' + name + '"' : this == KIMI ? "functions." + name + ":" : name;
+    }
+
+    /// {@return whether a number stands after the name: the place of the call among all of a conversation}
+    boolean numbered() {
+        return this == KIMI;
+    }
+
+    /// {@return whether the reply itself may be calls, without a mark}
+    boolean bare() {
+        return this == BARE || this == PYTHONIC;
     }
 }

@@ -173,11 +173,19 @@ public record ChatPrompt(String text, int[] tokens) {
             Object arguments = function.get("arguments");
             calls.add(wording.prefix()
                     + format.calls().written(String.valueOf(function.get("name")))
+                    + (format.calls().numbered() ? calls.size() : "")
                     + wording.middle()
-                    + (arguments instanceof String text ? text : Json.text(arguments))
+                    + written(format.calls(), arguments)
                     + wording.suffix());
         }
         return wording.before() + String.join(between, calls) + wording.after();
+    }
+
+    private static String written(CallFormat calls, Object arguments) {
+        if (calls.literals() != null) {
+            return calls.literals().arguments(arguments);
+        }
+        return arguments instanceof String text ? text : Json.text(arguments);
     }
 
     private static Map<String, Object> message(String role, String content) {

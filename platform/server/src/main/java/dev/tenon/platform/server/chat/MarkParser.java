@@ -1,11 +1,22 @@
 package dev.tenon.platform.server.chat;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /// Splits replies in which marks stand around reasoning and calls.
 final class MarkParser extends ReplyParser {
+    /// How calls begin without a mark.
+    private static final Pattern OBJECT = Pattern.compile("\\{");
+    private static final Pattern PYTHON = Pattern.compile("\\[\\s*[\\w.-]+\\(\\s*(?:\\)|[A-Za-z_]\\w*\\s*=)");
+    private static final Pattern NUMBERED = Pattern.compile("(?:functions\\.)?(.+):\\d+");
+
     private final CallFormat calls;
+    private final Pattern callHeader;
+    private final Set<String> ids = new HashSet<>();
     private final String think;
     private final String thought;
     private final boolean tools;
@@ -32,6 +43,7 @@ final class MarkParser extends ReplyParser {
 
     MarkParser(ReplyFormat format, String prompt, List<Map<String, Object>> tools, ReplySink sink) {
         this.calls = format.calls();
+        this.callHeader = calls.literals() == null ? null : calls.literals().header();
         this.think = format.think();
         this.thought = format.thought();
         this.tools = !tools.isEmpty();
@@ -48,7 +60,7 @@ final class MarkParser extends ReplyParser {
 
     @Override
     public void marker(String piece) {
-        if (piece.equals(think)
+        if (think.startsWith(piece) && !piece.isEmpty()
                 || piece.equals(thought)
                 || tools && calls.marks().contains(piece)) {
             text(piece);
@@ -109,7 +121,23 @@ final class MarkParser extends ReplyParser {
                 && !text.isEmpty()
                 && (text.startsWith(mark)
                         || !last && mark.startsWith(text)
-                        || calls == CallFormat.BARE && text.startsWith("{"));
+                        || calls.bare() && beginsBare(text, last) != Begins.NOT);
+    }
+
+    private enum Begins {
+        YES,
+        NOT,
+        /// What comes next tells.
+        PERHAPS
+    }
+
+    /// Whether a text begins calls without a mark.
+    private Begins beginsBare(String text, boolean last) {
+        Matcher matcher = (calls == CallFormat.BARE ? OBJECT : PYTHON).matcher(text);
+        if (matcher.lookingAt()) {
+            return Begins.YES;
+        }
+        return matcher.hitEnd() && !last ? Begins.PERHAPS : Begins.NOT;
     }
 
     private boolean reasoning(boolean last) {
@@ -132,12 +160,13 @@ final class MarkParser extends ReplyParser {
         if (text.isEmpty()) {
             return false;
         }
-        if (tools && calls == CallFormat.BARE) {
+        if (tools && calls.bare()) {
             String mark = calls.marks().getFirst();
-            if (!last && mark.startsWith(text) && text.length() < mark.length()) {
+            Begins begins = beginsBare(text, last);
+            if (begins == Begins.PERHAPS || !last && mark.startsWith(text) && text.length() < mark.length()) {
                 return false;
             }
-            if (text.startsWith(mark) || text.startsWith("{")) {
+            if (text.startsWith(mark) || begins == Begins.YES) {
                 state = State.CALLS;
                 return true;
             }
@@ -147,7 +176,7 @@ final class MarkParser extends ReplyParser {
     }
 
     private boolean answer(boolean last) {
-        if (!tools || calls == CallFormat.BARE) {
+        if (!tools || calls.bare()) {
             flush(true, "", false);
             return false;
         }
@@ -203,12 +232,29 @@ final class MarkParser extends ReplyParser {
             pending.deleteCharAt(0);
         } else if (first == '{') {
             begin(new ObjectReader(sink, calls(), newId(), null));
+        } else if (callHeader != null) {
+            return literals(text, last);
         } else if (calls.shape() == CallFormat.Shape.PARAMETERS && isOpen(open, text)) {
             begin(new ParameterReader(calls.parameters(), schemas, sink, calls(), newId()));
         } else {
             boolean named = calls.shape() == CallFormat.Shape.NAME && ParameterReader.isName(first);
             state = named ? State.NAME : State.ANSWER;
         }
+        return true;
+    }
+
+    /// Begins a call whose arguments are names and values, if the text does.
+    private boolean literals(String text, boolean last) {
+        Matcher matcher = callHeader.matcher(text);
+        if (matcher.lookingAt()) {
+            pending.delete(0, matcher.end());
+            begin(new LiteralReader(calls.literals(), sink, calls(), newId(), matcher.group(1)));
+            return true;
+        }
+        if (matcher.hitEnd() && !last) {
+            return false;
+        }
+        state = State.ANSWER;
         return true;
     }
 
@@ -236,6 +282,12 @@ final class MarkParser extends ReplyParser {
             header = header.replace(mark, "\n");
         }
         String name = header.strip().lines().reduce("", (before, line) -> line.strip());
+        String id = newId();
+        Matcher numbered = NUMBERED.matcher(name);
+        if (calls.numbered() && numbered.matches()) {
+            id = ids.add(name) ? name : id; // the template writes ids, which tell the model what was called
+            name = numbered.group(1);
+        }
         if (name.isEmpty() || !name.chars().allMatch(c -> ParameterReader.isName((char) c))) {
             content(pending.substring(0, brace));
             pending.delete(0, brace);
@@ -243,7 +295,7 @@ final class MarkParser extends ReplyParser {
             return true;
         }
         pending.delete(0, brace);
-        begin(new ObjectReader(sink, calls(), newId(), name));
+        begin(new ObjectReader(sink, calls(), id, name));
         return true;
     }
 

@@ -39,7 +39,7 @@ public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCal
         CallFormat own = own(template, tools);
         CallFormat calls = own == null ? CallFormat.TAGGED : own;
         boolean takesTools = tools && own != null;
-        boolean takesCalls = takesTools || own != null && template.contains("tool_calls");
+        boolean takesCalls = takesTools && own != CallFormat.LFM || own != null && template.contains("tool_calls");
         for (String[] marks : REASONING) {
             if (template.contains(marks[0])) {
                 return new ReplyFormat(calls, takesTools, takesCalls, marks[0], marks[1]);
@@ -62,6 +62,15 @@ public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCal
         if (template.contains("<minimax:tool_call>")) {
             return CallFormat.INVOKE;
         }
+        if (template.contains("<|tool_list_start|>") || template.contains("List of tools: [")) {
+            return CallFormat.LFM;
+        }
+        if (template.contains("<seed:tool_call>")) {
+            return CallFormat.SEED;
+        }
+        if (template.contains("[func_name1(")) {
+            return CallFormat.PYTHONIC;
+        }
         if (template.contains("<arg_key>")) {
             return CallFormat.ARGUMENT;
         }
@@ -69,7 +78,13 @@ public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCal
             return CallFormat.FUNCTION;
         }
         for (CallFormat each : new CallFormat[] {
-            CallFormat.LFM, CallFormat.NEMOTRON, CallFormat.COMMAND, CallFormat.GRANITE, CallFormat.TAGGED
+            CallFormat.LFM,
+            CallFormat.KIMI,
+            CallFormat.GEMMA,
+            CallFormat.NEMOTRON,
+            CallFormat.COMMAND,
+            CallFormat.GRANITE,
+            CallFormat.TAGGED
         }) {
             if (template.contains(each.marks().getFirst())) {
                 return each;

@@ -84,12 +84,15 @@ final class ReplyTexts {
         List<Expr> each = new ArrayList<>();
         for (String name : tools.names()) {
             if (enforced.name() == null || enforced.name().equals(name)) {
-                Expr arguments = format.calls().shape() == CallFormat.Shape.PARAMETERS
-                        ? parameters(format.calls().parameters(), tools, name)
-                        : builder.jsonSchema(Json.text(tools.forced(name)));
+                Expr arguments = switch (format.calls().shape()) {
+                    case PARAMETERS -> parameters(format.calls().parameters(), tools, name);
+                    case LITERALS -> literals(format.calls().literals(), tools, name);
+                    default -> builder.jsonSchema(Json.text(tools.forced(name)));
+                };
                 each.add(builder.sequence(
                         text(wording.prefix()),
                         builder.literal(format.calls().written(name)),
+                        format.calls().numbered() ? builder.regex("0|[1-9][0-9]{0,2}") : builder.literal(""),
                         text(wording.middle()),
                         arguments,
                         text(wording.suffix())));
@@ -106,15 +109,51 @@ final class ReplyTexts {
         return builder.sequence(text(wording.before()), one, more, text(wording.after()));
     }
 
-    private Expr parameters(CallFormat.Parameters tags, ToolSchemas tools, String name) {
+    private static Map<String, Object> all(ToolSchemas tools, String name) {
         Map<String, Object> all = new LinkedHashMap<>(tools.parameters(name));
         tools.required(name).forEach(key -> all.putIfAbsent(String.valueOf(key), true));
+        return all;
+    }
+
+    private static void require(boolean written, String key) {
+        if (!written) {
+            throw RequestException.invalid(
+                    "tools", "The model's form of calls has no way to write the parameter '" + key + "'.");
+        }
+    }
+
+    private Expr literals(Literals notation, ToolSchemas tools, String name) {
+        // What may follow where no argument was written yet, and after one: the last arguments first.
+        Expr none = builder.literal("");
+        Expr some = none;
+        for (Map.Entry<String, Object> each :
+                List.copyOf(all(tools, name).entrySet()).reversed()) {
+            require(notation.writes(each.getKey()), each.getKey());
+            Expr part = builder.sequence(
+                    builder.literal(each.getKey() + notation.assign()), value(notation, each.getValue()));
+            boolean optional = !tools.required(name).contains(each.getKey());
+            Expr first = builder.sequence(part, some);
+            Expr next = builder.sequence(builder.literal(notation.between()), part, some);
+            none = optional ? builder.anyOf(first, none) : first;
+            some = optional ? builder.anyOf(next, some) : next;
+        }
+        return none;
+    }
+
+    private Expr value(Literals notation, Object schema) {
+        String quote = notation.quote();
+        if (quote.isEmpty() && schema instanceof Map<?, ?> map && "boolean".equals(map.get("type"))) {
+            return builder.anyOf(builder.literal("True"), builder.literal("False"));
+        }
+        return quote.isEmpty() || !ToolSchemas.isText(schema)
+                ? builder.jsonSchema(Json.text(schema))
+                : builder.sequence(text(quote), raw(schema, quote), text(quote));
+    }
+
+    private Expr parameters(CallFormat.Parameters tags, ToolSchemas tools, String name) {
         List<Expr> parts = new ArrayList<>();
-        all.forEach((key, schema) -> {
-            if (key.isBlank() || !key.strip().equals(key) || key.matches("(?s).*[<>\"\n].*")) {
-                throw RequestException.invalid(
-                        "tools", "The model's form of calls has no way to write the parameter '" + key + "'.");
-            }
+        all(tools, name).forEach((key, schema) -> {
+            require(!key.isBlank() && key.strip().equals(key) && !key.matches("(?s).*[<>\"\n].*"), key);
             String line = tags.wrapped() ? "\n" : "";
             String open = tags.valueOpen().isEmpty() ? "" : "\n" + tags.valueOpen();
             Expr part = builder.sequence(
@@ -126,13 +165,14 @@ final class ReplyTexts {
         return builder.sequence(parts.toArray(Expr[]::new));
     }
 
-    @SuppressWarnings("unchecked") // JSON
     private Expr value(CallFormat.Parameters tags, Object schema) {
-        if (!ToolSchemas.isText(schema)) {
-            return builder.jsonSchema(Json.text(schema));
-        }
+        return ToolSchemas.isText(schema) ? raw(schema, tags.valueEnd()) : builder.jsonSchema(Json.text(schema));
+    }
+
+    @SuppressWarnings("unchecked") // JSON
+    private Expr raw(Object schema, String end) {
         Map<String, Object> typed = new LinkedHashMap<>((Map<String, Object>) schema);
         typed.put("type", "string");
-        return builder.rawString(Json.text(typed), tags.valueEnd());
+        return builder.rawString(Json.text(typed), end);
     }
 }

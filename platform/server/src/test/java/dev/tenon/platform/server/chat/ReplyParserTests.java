@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.chat;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -207,6 +208,13 @@ class ReplyParserTests {
                         + "<arg_value>soon</arg_value></tool_call><tool_call>now</tool_call>",
                 expected);
         assertParts(
+                CallFormat.SEED,
+                "",
+                "<seed:tool_call>\n<function=time>\n<parameter=zone>3"
+                        + "</parameter>\n<parameter=day>soon</parameter>\n</function>\n</seed:tool_call>\n<seed:tool_call>\n"
+                        + "<function=now>\n</function>\n</seed:tool_call>",
+                expected);
+        assertParts(
                 CallFormat.INVOKE,
                 "<think>\n",
                 "Hm.\n</think>\n\n<minimax:tool_call>\n<invoke name=\"time\">\n<parameter name=\"zone\">3</parameter>\n"
@@ -217,6 +225,98 @@ class ReplyParserTests {
                 "arguments 0:{\"zone\": \"3\", \"day\": \"soon\"}",
                 "call 1 now",
                 "arguments 1:{}");
+    }
+
+    @Test
+    void callsOfPythonBecomeJson() {
+        String list =
+                "[time(zone='a\"b\\'\\n(', day=-3, more={'x': [True, None, 1.5e3], 2: (\"\\x41\\u00e9\\d\",)}), now()]";
+        String[] expected = {
+            "call 0 time",
+            "arguments 0:{\"zone\": \"a\\\"b'\\n(\", \"day\": -3, \"more\": {\"x\": [true, null, 1.5e3], \"2\":"
+                    + " [\"\\u0041\\u00e9\\\\d\"]}}",
+            "call 1 now",
+            "arguments 1:{}"
+        };
+        List<String> after = new ArrayList<>(List.of("content:Hm."));
+        after.addAll(List.of(expected));
+        after.add("content:It is.");
+        assertParts(
+                CallFormat.LFM,
+                "",
+                "Hm.\n<|tool_call_start|>" + list + "<|tool_call_end|>It is.",
+                after.toArray(String[]::new));
+        assertParts(CallFormat.PYTHONIC, "", list, expected);
+        assertParts(CallFormat.PYTHONIC, "<think>", "Hm</think>" + list, prepend("reasoning:Hm", expected));
+        assertParts(CallFormat.PYTHONIC, "", "<|python_start|>" + list + "<|python_end|>", expected);
+        for (String text : List.of("[1, 2]", "[a link](b)", "[time](zone=1)", "[time(a)](b)", "[time(")) {
+            assertParts(CallFormat.PYTHONIC, "", text, "content:" + text);
+        }
+    }
+
+    private static String[] prepend(String first, String... others) {
+        List<String> all = new ArrayList<>(List.of(others));
+        all.addFirst(first);
+        return all.toArray(String[]::new);
+    }
+
+    @Test
+    void callsOfGemmaBecomeJson() {
+        assertParts(
+                CallFormat.GEMMA,
+                "",
+                "Hm.<|tool_call>call:time{zone:<|\"|>a \"b\" \\ <|\"<|\"|>,day:3,more:{on:true,list:[<|\"|>x<|\"|>,null]}}"
+                        + "<tool_call|><|tool_call>call:now{}<tool_call|>",
+                "content:Hm.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"a \\\"b\\\" \\\\ <|\\\"\", \"day\": 3, \"more\": {\"on\": true,"
+                        + " \"list\": [\"x\", null]}}",
+                "call 1 now",
+                "arguments 1:{}");
+        assertParts(CallFormat.GEMMA, "", "<|tool_call>recall", "content:recall");
+    }
+
+    @Test
+    void marksOfReasoningThatAreOnlyPartlyControlTokensAreRead() {
+        CollectedReply reply = new CollectedReply();
+        ReplyFormat format = ReplyFormat.of("{{ tools }} <|tool_call> <|channel>thought");
+        ReplyParser parser = ReplyParser.of(format, "", TOOLS, reply);
+        parser.marker("<|channel>");
+        parser.text("thought\nHm.");
+        parser.marker("<channel|>");
+        parser.marker("<|tool_call>");
+        parser.text("call:time{zone:");
+        parser.marker("<|\"|>");
+        parser.text("UTC");
+        parser.marker("<|\"|>");
+        parser.text("}");
+        parser.marker("<tool_call|>");
+        parser.finish();
+        assertEquals("\nHm.", reply.reasoning());
+        assertEquals("", reply.content());
+        assertEquals("{\"zone\": \"UTC\"}", reply.calls().getFirst().arguments().toString());
+    }
+
+    @Test
+    void numberedCallsAreRead() {
+        assertParts(
+                CallFormat.KIMI,
+                "",
+                "Hm.<|tool_calls_section_begin|><|tool_call_begin|>functions.time:3<|tool_call_argument_begin|>{\"day\": 1}"
+                        + "<|tool_call_end|><|tool_call_begin|>now:4<|tool_call_argument_begin|>{}<|tool_call_end|>"
+                        + "<|tool_calls_section_end|>",
+                "content:Hm.",
+                "call 0 time",
+                "arguments 0:{\"day\": 1}",
+                "call 1 now",
+                "arguments 1:{}");
+        CollectedReply reply = new CollectedReply();
+        ReplyParser parser = ReplyParser.of(ReplyFormat.of("<|tool_calls_section_begin|>"), "", TOOLS, reply);
+        String call = "<|tool_call_begin|>functions.time:3<|tool_call_argument_begin|>{}<|tool_call_end|>";
+        parser.text("<|tool_calls_section_begin|>" + call + call);
+        parser.finish();
+        assertEquals("functions.time:3", reply.calls().getFirst().id());
+        assertTrue(reply.calls().getLast().id().startsWith("call_"));
     }
 
     @Test
@@ -265,6 +365,12 @@ class ReplyParserTests {
         assertEquals(CallFormat.TAGGED, calls("{{ tools }} <tool_call>"));
         assertEquals(CallFormat.FUNCTION, calls("{{ tools }} <tool_call> <function= <parameter="));
         assertEquals(CallFormat.ARGUMENT, calls("{{ tools }} <tool_call> <arg_key>"));
+        assertEquals(CallFormat.SEED, calls("{{ tools }} <seed:tool_call> <function= <parameter="));
+        assertEquals(CallFormat.KIMI, calls("{{ tools }} <|tool_calls_section_begin|>"));
+        assertEquals(CallFormat.GEMMA, calls("{{ tools }} <|tool_call>call:"));
+        assertEquals(CallFormat.LFM, calls("List of tools: <|tool_list_start|>[{{ tools }}]<|tool_list_end|>"));
+        assertEquals(CallFormat.LFM, calls("List of tools: [{{ tools }}]"));
+        assertEquals(CallFormat.PYTHONIC, calls("{{ tools }} [func_name1(params_name1=params_value1)]"));
         assertEquals(CallFormat.INVOKE, calls("{{ tools }} <minimax:tool_call> <parameter"));
         assertEquals(CallFormat.DEEPSEEK, calls("<｜tool▁calls▁begin｜>"));
         assertEquals(CallFormat.DEEPSEEK_FENCED, calls("<｜tool▁calls▁begin｜> ```json"));
