@@ -15,7 +15,6 @@ import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
-import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
@@ -34,31 +33,21 @@ import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
-import dev.tenon.backend.cpu.vector.CpuDevice;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.backend.cpu.vector.TestWeights;
 import dev.tenon.backend.cpu.vector.TinyModel;
 import dev.tenon.backend.cpu.vector.op.OpTests;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
-import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 import dev.tenon.itest.testkit.reference.Reference;
-import dev.tenon.quant.formats.Q4_1Format;
-import dev.tenon.quant.formats.Q5_0Format;
 import dev.tenon.quant.formats.Q8_0Format;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 class CompilerTests {
     private final Device device =
@@ -361,55 +350,6 @@ class CompilerTests {
                 OutOfResourcesException.class, () -> device.compiler().compile(request));
         assertEquals(ErrorCode.MEMORY, e.code());
         assertEquals(before, device.allocator().use());
-    }
-
-    /// No Java object is smaller; what 100 steps allocate below that a step is the counter's own.
-    private static final int SMALLEST_OBJECT = 16;
-
-    static Stream<Arguments> stepsOfFormats() {
-        return Stream.of(new Q8_0Format(), new Q5_0Format(), new Q4_1Format(), TestWeights.F32)
-                .flatMap(format -> Stream.of(Arguments.of(format, 1), Arguments.of(format, 32)));
-    }
-
-    @ParameterizedTest
-    @MethodSource("stepsOfFormats")
-    void aStepAllocatesNothingOnTheHeapOnAnyThread(QuantFormat format, int tokens) {
-        TinyModel model = TinyModel.create(2, format, true);
-        boolean vector = new CpuVectorBackend().probe().issues().isEmpty();
-        CpuThreads team = new CpuThreads(2);
-        long[] threads = new long[2];
-        team.run(thread -> threads[thread] = Thread.currentThread().threadId());
-        try (Device own = new CpuDevice(device.info(), team, new KernelSet(vector));
-                Plan plan = own.compiler()
-                        .compile(CompileRequest.of(model.graph(), model.weights(), options(KvType.F16)))) {
-            StepInput input = new StepInput();
-            int[] pages = {0, 1, 2, 3};
-            float[] logits = new float[TinyModel.VOCABULARY];
-            long least = Long.MAX_VALUE;
-            // The interpreter and C1 put vectors on the heap; what counts is the state after C2, however long a busy
-            // machine takes to compile.
-            long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(5);
-            while (least >= SMALLEST_OBJECT && System.nanoTime() < end) {
-                long before = allocated(threads);
-                for (int step = 0; step < 100; step++) {
-                    input.clear();
-                    input.addSequence(pages);
-                    for (int t = 0; t < tokens; t++) {
-                        input.addToken((step + t) % 97, 100 + step + t, t == tokens - 1);
-                    }
-                    StepResult result = plan.run(input);
-                    result.logits(0, logits);
-                }
-                least = Math.min(least, (allocated(threads) - before) / 100);
-            }
-            assertTrue(least < SMALLEST_OBJECT, least + " bytes a step");
-        }
-    }
-
-    /// {@return heap bytes that threads have allocated so far}
-    private static long allocated(long[] threads) {
-        var bean = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-        return bean.getThreadAllocatedBytes(threads[0]) + bean.getThreadAllocatedBytes(threads[1]);
     }
 
     @Test
