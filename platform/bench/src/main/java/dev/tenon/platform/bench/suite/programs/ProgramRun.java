@@ -88,7 +88,7 @@ public final class ProgramRun implements AutoCloseable {
             boolean nothing = measurements.isEmpty() && !skipped.isEmpty();
             result = nothing
                     ? result(Status.SKIPPED, skipped.getFirst().reason())
-                    : result(Status.PASSED, skipped.isEmpty() ? "" : skipped.size() + " cases skipped");
+                    : result(Status.PASSED, skippedCases());
         } catch (SkipException e) {
             result = result(Status.SKIPPED, e.getMessage());
         } catch (TenonException e) {
@@ -98,6 +98,14 @@ public final class ProgramRun implements AutoCloseable {
         }
         saved.accept(result);
         return result;
+    }
+
+    private String skippedCases() {
+        return switch (skipped.size()) {
+            case 0 -> "";
+            case 1 -> "1 case skipped";
+            default -> skipped.size() + " cases skipped";
+        };
     }
 
     private ProgramResult result(Status status, String reason) {
