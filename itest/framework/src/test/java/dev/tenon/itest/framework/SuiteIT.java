@@ -9,14 +9,15 @@ import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The benchmark suite in an installation: what a signal in the middle leaves, a second suite
-/// meanwhile, the rest afterwards.
+/// The benchmark suite in an installation: what signals in the middle leave, a second suite
+/// meanwhile, the rest afterwards; what becomes of it without disk and without the story model.
 ///
-/// Long: three programs measure, however little. What becomes of programs that fail or hang is
+/// Long: several programs measure, however little. What becomes of programs that fail or hang is
 /// tested without processes (`SuiteTests` of `platform/bench`).
 @Tag("long")
 class SuiteIT {
@@ -63,6 +64,20 @@ class SuiteIT {
         assertTrue(Files.exists(report.resolve("report.html")));
         assertFalse(Files.exists(report.resolve("models")), "models that were made are deleted");
 
+        Process again = installation.start(err, "bench", "suite", "--resume", report.toString());
+        try (Deadline deadline = new Deadline(again, LIMIT);
+                BufferedReader out = again.inputReader()) {
+            again.outputWriter().close();
+            out.readLine();
+            assertEquals(
+                    0,
+                    new ProcessBuilder("kill", "-INT", Long.toString(again.pid()))
+                            .start()
+                            .waitFor());
+            out.transferTo(Writer.nullWriter());
+            assertEquals(130, deadline.await(), () -> "status after Ctrl-C");
+        }
+
         Process rest = installation.start(err, "bench", "suite", "--resume", report.toString());
         try (Deadline deadline = new Deadline(rest, LIMIT);
                 BufferedReader out = rest.inputReader()) {
@@ -74,5 +89,41 @@ class SuiteIT {
         String whole = Files.readString(report.resolve("report.json"));
         assertFalse(whole.contains("\"interrupted\""), whole);
         assertTrue(whole.contains("\"tok/s\"") && whole.contains("\"GFLOP/s\""), whole);
+    }
+
+    @Test
+    void withoutTheStoryModelTheRestRuns() throws Exception {
+        Path report = folder.resolve("report");
+        Installation.Result result = Installation.copy(folder.resolve("home"))
+                .with("TENON_MODEL", folder.resolve("missing.gguf").toString())
+                .tenon("bench", "suite", "cross", "quant-sweep", "--quick", "-o", report.toString());
+        assertEquals(0, result.code(), result::err);
+        assertTrue(result.out().matches("(?s).*\\| cross +\\| skipped .*\\| quant-sweep +\\| passed .*"), result.out());
+        String why = "perplexity: needs a trained model, and " + folder.resolve("missing.gguf") + " is not there";
+        String text = Files.readString(report.resolve("report.md"));
+        assertTrue(text.contains(why) && text.contains("| tok/s |"), text);
+    }
+
+    /// A limit on the size of a file stands for a disk that is full: models cannot be made, the small report can.
+    @Test
+    void withoutDiskEachProgramSaysSo() throws Exception {
+        Path report = folder.resolve("report");
+        Process suite = Installation.copy(folder.resolve("home"))
+                .startIn(
+                        folder.resolve("err.txt"),
+                        "ulimit -f 65536; exec \"$0\" \"$@\"",
+                        List.of("bench", "suite", "profile", "decode", "--quick", "-o", report.toString()));
+        try (Deadline deadline = new Deadline(suite, LIMIT);
+                BufferedReader out = suite.inputReader()) {
+            suite.outputWriter().close();
+            String table = String.join("\n", out.lines().toList());
+            assertEquals(1, deadline.await(), () -> table);
+            assertTrue(
+                    table.matches(
+                            "(?s).*profile +\\| failed .* cannot be written: .*decode +\\| failed .* cannot be written: .*"),
+                    table);
+        }
+        assertTrue(Files.readString(report.resolve("report.html")).contains("IO-"));
+        assertFalse(Files.exists(report.resolve("models")), "what was made of the models is deleted");
     }
 }

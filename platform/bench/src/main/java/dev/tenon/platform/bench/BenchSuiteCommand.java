@@ -45,9 +45,9 @@ import picocli.CommandLine.Spec;
             "  tenon bench suite --list",
             "  tenon bench suite --all",
             "  tenon bench suite kernels decode -o report",
-            "  tenon bench suite --all --minutes 60 --llama-bench ~/llama.cpp/build/bin/llama-bench",
+            "  tenon bench suite --all --minutes 60 --llama-bench ./llama-bench",
             "  tenon bench suite --resume report",
-            "  tenon bench suite direct --variant-a TENON_WARMUP=off --variant-b \"--set threads.pin=on\"",
+            "  tenon bench suite direct --variant-b \"--set threads.pin=on\"",
         })
 final class BenchSuiteCommand implements Callable<Integer> {
     private static final double ALL_MINUTES = 23;
@@ -65,7 +65,7 @@ final class BenchSuiteCommand implements Callable<Integer> {
     @Option(names = "--all", description = "Run all programs, in 23 minutes altogether.")
     private boolean all;
 
-    @Option(names = "--list", description = "List the programs, and how long they take about.")
+    @Option(names = "--list", description = "List the programs, and about how long each takes.")
     private boolean list;
 
     @Option(
@@ -107,7 +107,7 @@ final class BenchSuiteCommand implements Callable<Integer> {
             names = "--backend",
             paramLabel = "ID",
             split = ",",
-            description = "Backends (default: all that are available).")
+            description = "Backends (default: all that are available and need not be named to run).")
     private List<String> backends = List.of();
 
     @Option(

@@ -370,13 +370,15 @@ class BenchCommandTests {
 
     @Test
     void profileTellsRolesSharesAndItsOverhead() throws IOException {
-        model.profiler = new FakeProfiler();
+        FakeProfiler profiler = new FakeProfiler();
+        model.profiler = profiler;
         String text = bench("-p", "0", "-n", "2", "-r", "2", "-t", "2", "--profile");
         assertTrue(text.contains("profile of tg2 (llama 1.2B Q6_K, cpu-fake, 2 threads):"), text);
         assertTrue(text.matches("(?s).*\\| linear_add +\\| ffn_down +\\| q6_k.fake +\\| +4 \\| +0.50 \\|.*"), text);
         assertTrue(text.matches("(?s).*overhead [+-][\\d.]+ ± [\\d.]+ %.*"), text);
-        // Each repetition runs once without and once with the profiler.
-        assertEquals(1 + 1 + 4 * 3, model.calls.size(), model.calls.toString());
+        // Each repetition runs once without and once with the profiler, after one with it that is not counted.
+        assertEquals(1 + 1 + 5 * 3, model.calls.size(), model.calls.toString());
+        assertEquals(3, profiler.starts);
         console = new FakeConsole();
         JsonNode json = new ObjectMapper().readTree(bench("-p", "0", "-n", "2", "-r", "2", "--profile", "-o", "json"));
         assertEquals(2, json.get(0).get("samples_ns").size());

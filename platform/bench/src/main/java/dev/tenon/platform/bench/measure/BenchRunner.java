@@ -102,6 +102,10 @@ public final class BenchRunner {
             }
             if (warmUp) {
                 untilCompiled(sessions, test, warmUpSeconds);
+                if (profile != null) {
+                    // The first profiled run prepares what the profiler needs, such as a graph with events.
+                    profiled(sessions, test);
+                }
             }
             boolean single = test.nGen() > 0 && test.nParallel() == 1 && !test.greedy() && !test.edits();
             tokenNanos = new long[single ? repetitions * test.nGen() : 0];
@@ -162,15 +166,21 @@ public final class BenchRunner {
     /// gets faster or slower favours neither.
     private long bothWays(List<Session> sessions, BenchTest test, BenchProfile profile, boolean profiledFirst) {
         long plain = profiledFirst ? 0 : timed(sessions, test);
+        int plainTokens = timedTokens;
+        Profiled profiled = profiled(sessions, test);
+        timedTokens = plainTokens;
+        plain = profiledFirst ? timed(sessions, test) : plain;
+        profile.add(profiled.kernels, profiled.nanos, plain);
+        return plain;
+    }
+
+    private record Profiled(PlanProfile kernels, long nanos) {}
+
+    private Profiled profiled(List<Session> sessions, BenchTest test) {
         PlanProfiler profiler = model.profiler().orElseThrow();
         profiler.start();
-        int plainTokens = timedTokens;
-        long profiled = timed(sessions, test);
-        timedTokens = plainTokens;
-        PlanProfile kernels = profiler.stop();
-        plain = profiledFirst ? timed(sessions, test) : plain;
-        profile.add(kernels, profiled, plain);
-        return plain;
+        long nanos = timed(sessions, test);
+        return new Profiled(profiler.stop(), nanos);
     }
 
     /// Shortens the sessions to the test's depth, and times what follows.

@@ -30,6 +30,9 @@ final class HtmlReport {
     /// distribution.
     private static final List<String> TABLE_ONLY = List.of("bandwidth", "token");
 
+    /// A number, with a unit, an interval or percentiles.
+    private static final String NUMBER = "[+-]?[0-9∞][^ ]*( [^ ]{1,3}| [±(].*)?";
+
     private static final List<String> CARDS = List.of("decode", "prefill");
 
     private final StringBuilder html = new StringBuilder();
@@ -82,24 +85,31 @@ final class HtmlReport {
         }
     }
 
-    /// The speeds of the program `decode`, large.
+    /// The speeds of the program `decode`, large, and what the short names mean.
     private void cards(Report report) {
+        List<Measurement> shown = report.programs().stream()
+                .filter(program -> program.name().equals("decode"))
+                .flatMap(program -> program.measurements().stream())
+                .filter(m -> CARDS.contains(m.metric()))
+                .toList();
         html.append("<div class=\"cards\">\n");
-        for (ProgramResult program : report.programs()) {
-            for (Measurement m : program.measurements()) {
-                if (program.name().equals("decode") && CARDS.contains(m.metric())) {
-                    html.append("<div><b>")
+        for (String name : cases(shown)) {
+            shown.stream()
+                    .filter(m -> m.testCase().equals(name))
+                    .forEach(m -> html.append("<div><b>")
                             .append(Numbers.plain(m.mean()))
                             .append("</b> ")
                             .append(m.unit().label())
                             .append("<span>")
                             .append(escape(m.testCase() + ", " + m.backend()))
                             .append(m.ceiling() > 0 ? limit(m) : "")
-                            .append("</span></div>\n");
-                }
-            }
+                            .append("</span></div>\n"));
         }
-        html.append("</div>\n");
+        html.append("</div>\n<p class=\"legend\">").append(TextReports.NAMES).append("</p>\n");
+    }
+
+    private static List<String> cases(List<Measurement> of) {
+        return CaseOrder.of(of.stream().map(Measurement::testCase).toList());
     }
 
     private static String limit(Measurement m) {
@@ -230,8 +240,7 @@ final class HtmlReport {
                 .collect(Collectors.groupingBy(
                         m -> List.of(m.metric(), m.unit().label()), LinkedHashMap::new, Collectors.toList()));
         groups.forEach((key, all) -> {
-            List<String> cases =
-                    all.stream().map(Measurement::testCase).distinct().toList();
+            List<String> cases = cases(all);
             List<String> names =
                     all.stream().map(Measurement::backend).distinct().toList();
             if (cases.size() < 2 && names.size() < 2) {
@@ -259,7 +268,8 @@ final class HtmlReport {
         }
         html.append("<div class=\"grid\">\n");
         for (Measurement m : all) {
-            String title = m.testCase() + ", " + m.backend() + ": " + m.metric();
+            String title = m.testCase() + ", " + m.backend() + ": " + m.metric() + ", "
+                    + m.unit().label();
             figure(title, Histogram.of(title, m.unit().label(), m.samples()));
         }
         html.append("</div>\n");
@@ -344,7 +354,7 @@ final class HtmlReport {
     }
 
     private static boolean isNumeric(List<List<String>> rows, int column) {
-        return rows.stream().anyMatch(row -> row.get(column).matches("[+-]?[0-9].*"))
-                && rows.stream().allMatch(row -> row.get(column).matches("|[+-]?[0-9∞-].*"));
+        return rows.stream().anyMatch(row -> row.get(column).matches(NUMBER))
+                && rows.stream().allMatch(row -> row.get(column).matches("|-|" + NUMBER));
     }
 }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /// Two reports, measurement by measurement.
 ///
@@ -15,8 +16,10 @@ import java.util.Map;
 /// @param rows the measurements of both
 /// @param onlyBefore how many measurements only the earlier report has
 /// @param onlyAfter how many only the later one has
-public record ReportComparison(List<Row> rows, int onlyBefore, int onlyAfter) {
+/// @param otherwise in what the machines, systems and programs differ, a phrase each
+public record ReportComparison(List<Row> rows, int onlyBefore, int onlyAfter, List<String> otherwise) {
     private static final double ERROR_RATE = 0.05;
+    private static final List<String> MACHINE = List.of("program", "processor", "processors", "system", "JVM");
 
     /// What became of a measurement.
     public enum Verdict {
@@ -61,7 +64,14 @@ public record ReportComparison(List<Row> rows, int onlyBefore, int onlyAfter) {
                 }
             }
         }
-        return new ReportComparison(rows, earlier.size(), onlyAfter);
+        return new ReportComparison(rows, earlier.size(), onlyAfter, otherwise(before.machine(), after.machine()));
+    }
+
+    private static List<String> otherwise(Map<String, String> before, Map<String, String> after) {
+        return MACHINE.stream()
+                .filter(name -> !Objects.equals(before.get(name), after.get(name)))
+                .map(name -> name + " " + before.get(name) + ", then " + after.get(name))
+                .toList();
     }
 
     /// Of single events, such as tokens, neighbours are not independent: an interval of them would

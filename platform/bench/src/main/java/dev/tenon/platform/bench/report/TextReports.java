@@ -12,6 +12,13 @@ public final class TextReports {
     static final List<String> COMPARED =
             List.of("program", "case", "backend", "metric", "before", "after", "unit", "change %", "95 % from", "to");
 
+    /// What the short names of cases and columns mean.
+    static final String NAMES =
+            "ppN: a prompt of N tokens; tgN: N generated tokens; x N: N sequences at once; @ dN: after"
+                    + " N tokens; mix: prompts and generated tokens together. ±: half of the 95 % interval of the mean. The limit"
+                    + " is what reading from memory allows, measured between the repetitions: where a machine is shared, more"
+                    + " than 100 % is possible.";
+
     private TextReports() {}
 
     /// {@return a report as Markdown}
@@ -25,7 +32,9 @@ public final class TextReports {
                         .toList());
         text.append("\n`tenon bench suite ")
                 .append(String.join(" ", report.options()))
-                .append("`\n");
+                .append("`\n\n")
+                .append(NAMES)
+                .append('\n');
         for (ProgramResult program : report.programs()) {
             text.append(String.format(
                     Locale.ROOT,
@@ -144,13 +153,16 @@ public final class TextReports {
         return String.format(
                 Locale.ROOT,
                 "%d results in both reports: %d worse, %d better, by Welch's 95 %% interval of each change; about %.0f"
-                        + " would be either by chance. %d results are in the first report only, %d in the second only.",
+                        + " would be either by chance. %d results are in the first report only, %d in the second only.%s",
                 comparison.rows().size(),
                 worse,
                 better,
                 comparison.expectedByChance(),
                 comparison.onlyBefore(),
-                comparison.onlyAfter());
+                comparison.onlyAfter(),
+                comparison.otherwise().isEmpty()
+                        ? ""
+                        : " What was measured on differs: " + String.join("; ", comparison.otherwise()) + ".");
     }
 
     /// {@return the heading of a group}

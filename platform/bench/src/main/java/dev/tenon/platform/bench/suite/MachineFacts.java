@@ -59,7 +59,7 @@ final class MachineFacts {
                 continue;
             }
             for (DeviceInfo device : backend.devices()) {
-                StringBuilder text = new StringBuilder(device.name());
+                StringBuilder text = new StringBuilder(device.name().replaceFirst("\\.$", ""));
                 device.details()
                         .forEach((name, value) ->
                                 text.append(", ").append(name).append(' ').append(value));

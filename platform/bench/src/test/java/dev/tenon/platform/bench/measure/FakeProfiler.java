@@ -8,6 +8,9 @@ import java.util.List;
 
 /// Claims that a plan of two layers ran once for each start.
 public final class FakeProfiler implements PlanProfiler {
+    /// How often it was started.
+    public int starts;
+
     private boolean on;
 
     static PlanReport.Kernel step(String op, String name, String kernel) {
@@ -17,6 +20,7 @@ public final class FakeProfiler implements PlanProfiler {
     @Override
     public void start() {
         on = true;
+        starts++;
     }
 
     @Override

@@ -64,9 +64,15 @@ class ReportTests {
         }
         ReportTable table = new ReportTable("kernels", List.of("role", "µs"), List.of(List.of("ffn_down", "12.5")));
         ProgramResult decode = new ProgramResult(
-                "decode", Status.PASSED, "", 12, all, List.of(table), List.of(new Skipped("8B", "needs 8 GiB")));
+                "decode",
+                Status.PASSED,
+                "2 cases skipped",
+                12,
+                all,
+                List.of(table),
+                List.of(new Skipped("8B", "needs 8 GiB")));
         ProgramResult failed = new ProgramResult(
-                "batch", Status.FAILED, "no such <backend> [BACKEND-001]", 1, List.of(), List.of(), List.of());
+                "batch", Status.FAILED, "3 <backend> [BACKEND-001]", 1, List.of(), List.of(), List.of());
         return new Report(
                 "2026-01-02T03:04:05Z", List.of("--all"), Map.of("processor", "x <y>"), List.of(decode, failed));
     }
@@ -173,6 +179,35 @@ class ReportTests {
                 1, ReportComparison.of(of(slow), of(fast)).rows(Verdict.BETTER).size());
         assertEquals(
                 1, ReportComparison.of(of(fast), of(slow)).rows(Verdict.WORSE).size());
+    }
+
+    @Test
+    void anotherMachineIsTold() {
+        Report here =
+                of(speed("x", "cpu", 1, 2)).withMachine(Map.of("processor", "P", "load average at the start", "1"));
+        Report later =
+                of(speed("x", "cpu", 1, 2)).withMachine(Map.of("processor", "P", "load average at the start", "2"));
+        Report there = of(speed("x", "cpu", 1, 2)).withMachine(Map.of("processor", "Q"));
+        assertEquals(List.of(), ReportComparison.of(here, later).otherwise());
+        String text = TextReports.markdown(ReportComparison.of(here, there), false);
+        assertTrue(text.contains("What was measured on differs: processor P, then Q."), text);
+    }
+
+    @Test
+    void casesThatDifferInNumbersGrow() {
+        assertEquals(
+                List.of("1b Q6_K tg8", "1b Q6_K pp32", "1b Q6_K pp128", "1b Q6_K pp512", "other"),
+                CaseOrder.of(List.of(
+                        "1b Q6_K tg8", "1b Q6_K pp128", "1b Q6_K pp512", "other", "1b Q6_K pp32", "1b Q6_K pp128")));
+    }
+
+    /// Words that begin with a number are no number.
+    @Test
+    void numbersStandToTheRight() {
+        String html = HtmlReport.of(report());
+        assertTrue(html.contains("<td class=\"n\">31.00 ± 2.48</td>"), html);
+        assertTrue(html.contains("<td class=\"n\">12 s</td>"), html);
+        assertTrue(html.contains("<td>2 cases skipped</td>"), html);
     }
 
     /// Of a hundred measurements without a change, about as many are outside as are expected.

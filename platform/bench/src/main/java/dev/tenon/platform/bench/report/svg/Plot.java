@@ -27,7 +27,7 @@ public final class Plot {
     private static final double HEIGHT = 300;
     private static final double LEFT = 70;
     private static final double RIGHT = 24;
-    private static final double TOP = 14;
+    private static final double TOP = 24;
     private static final double BOTTOM = 44;
     private static final double LETTER = 6.2;
     private static final double LINE = 12;
@@ -152,6 +152,6 @@ public final class Plot {
             svg.text("m small", x.at(tick), y.from() + 16, Svg.tick(tick));
         }
         svg.text("m", (x.from() + x.to()) / 2, y.from() + 36, xName);
-        svg.text("v", 4, y.to() - 2, yName);
+        svg.text("v", 4, y.to() - 12, yName);
     }
 }

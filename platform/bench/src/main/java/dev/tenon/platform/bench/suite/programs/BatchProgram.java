@@ -27,14 +27,14 @@ final class BatchProgram implements Program {
     public void run(ProgramRun run) throws InterruptedException {
         ModelSpeed speed = new ModelSpeed(run);
         ModelSpec spec = run.model("llama-3.2-1b", "Q4_K_M");
-        for (Backend backend : run.backends()) {
-            for (int n : SEQUENCES) {
-                if (run.options().quick() && n > 4) {
-                    break;
-                }
-                int tokens = n >= 64 ? 4 : 8;
-                BenchTest decode = new BenchTest(0, tokens, 0, n);
-                BenchTest mix = new BenchTest(n >= 16 ? 16 : 64, tokens, 0, n);
+        for (int n : SEQUENCES) {
+            if (run.options().quick() && n > 4) {
+                break;
+            }
+            int tokens = n >= 64 ? 4 : 8;
+            BenchTest decode = new BenchTest(0, tokens, 0, n);
+            BenchTest mix = new BenchTest(n >= 16 ? 16 : 64, tokens, 0, n);
+            for (Backend backend : run.backends()) {
                 speed.measure(
                         spec, new ModelSpeed.Setup(backend, decode, mix), new Place("sequences", backend.id(), n));
             }

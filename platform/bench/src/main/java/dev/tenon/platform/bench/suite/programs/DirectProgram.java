@@ -65,8 +65,7 @@ final class DirectProgram implements Program {
         base.addAll(List.of("-p", "64", "-n", "16", "-r", "3"));
         base.addAll(List.of("--warmup-seconds", run.options().quick() ? "1" : "4"));
         int pairs = (int) Math.clamp(run.secondsLeft() / (2 * PROCESS_SECONDS), 2, MOST_PAIRS);
-        String names = "A: " + shown(a) + "; B: " + shown(b);
-        compare(run, spec, command(a, base), command(b, base), pairs, names);
+        compare(run, spec, new Variant("A: ", a, base), new Variant("B: ", b, base), pairs);
         run.files().drop(spec);
     }
 
@@ -98,11 +97,22 @@ final class DirectProgram implements Program {
                 List.of(List.of("A", a), List.of("B", b)));
     }
 
-    private static void compare(ProgramRun run, ModelSpec spec, List<String> a, List<String> b, int pairs, String names)
+    /// One of the two.
+    ///
+    /// @param name what reports call it
+    /// @param command what runs it
+    private record Variant(String name, List<String> command) {
+        Variant(String letter, List<String> words, List<String> base) {
+            this(letter + shown(words), DirectProgram.command(words, base));
+        }
+    }
+
+    private static void compare(ProgramRun run, ModelSpec spec, Variant a, Variant b, int pairs)
             throws InterruptedException {
         List<Map<String, Double>> first = new ArrayList<>();
         List<Map<String, Double>> second = new ArrayList<>();
-        Turns.measure(pairs, () -> speeds(run, a, first), () -> speeds(run, b, second), done -> run.tick());
+        Turns.measure(
+                pairs, () -> speeds(run, a.command, first), () -> speeds(run, b.command, second), done -> run.tick());
         List<List<String>> rows = new ArrayList<>();
         for (String test : first.getFirst().keySet()) {
             double[] ofA =
@@ -110,8 +120,8 @@ final class DirectProgram implements Program {
             double[] ofB =
                     second.stream().mapToDouble(speeds -> speeds.get(test)).toArray();
             String metric = test.startsWith("pp") ? "prefill" : "decode";
-            run.add(spec.label() + " " + test, "A", metric, Unit.TOKENS_PER_SECOND, ofA);
-            run.add(spec.label() + " " + test, "B", metric, Unit.TOKENS_PER_SECOND, ofB);
+            run.add(spec.label() + " " + test, a.name, metric, Unit.TOKENS_PER_SECOND, ofA);
+            run.add(spec.label() + " " + test, b.name, metric, Unit.TOKENS_PER_SECOND, ofB);
             Interval ratio = Interval.ofRatios(ofA, ofB);
             rows.add(List.of(
                     test,
@@ -121,7 +131,7 @@ final class DirectProgram implements Program {
                     ratio.excludes(1) ? ratio.estimate() > 1 ? "B is faster" : "A is faster" : "no difference seen"));
         }
         run.add(new ReportTable(
-                "B against A, " + pairs + " pairs of processes; " + names,
+                "B against A, " + pairs + " pairs of processes; " + a.name + "; " + b.name,
                 List.of("test", "difference %", "95 % from", "to", "verdict"),
                 rows));
     }

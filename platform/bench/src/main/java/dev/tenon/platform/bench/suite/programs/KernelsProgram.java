@@ -1,11 +1,8 @@
 package dev.tenon.platform.bench.suite.programs;
 
-import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
-import dev.tenon.api.device.DeviceBuffer;
 import dev.tenon.api.device.DeviceOptions;
-import dev.tenon.api.error.TenonException;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.bench.measure.CopyBandwidth;
 import dev.tenon.platform.bench.measure.HostMemory;
@@ -16,8 +13,6 @@ import dev.tenon.platform.bench.report.Measurement;
 import dev.tenon.platform.bench.report.Measurement.Place;
 import dev.tenon.platform.bench.report.ReportTable;
 import dev.tenon.platform.bench.report.Unit;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -41,11 +36,20 @@ final class KernelsProgram implements Program {
     private static final int MOST_LAYERS = 16;
     private static final int CHAIN = 64;
     private static final int SMALL = 32;
-    /// After a slower one, larger copies are not tried.
-    private static final double SLOW_COPY_SECONDS = 1;
-
     private static final long MILLI = 1_000_000;
     private static final List<String> FIRST = List.of("F32", "F16", "BF16", "Q8_0", "Q6_K", "Q4_K");
+
+    /// A backend that is measured, in turns with the others, so that time that runs out takes the same cases from each.
+    private static final class Subject {
+        private final Backend backend;
+        private final Map<String, Map<Integer, double[]>> speeds = new LinkedHashMap<>();
+        /// Bytes a second to the device.
+        private double copyRate = Double.POSITIVE_INFINITY;
+
+        Subject(Backend backend) {
+            this.backend = backend;
+        }
+    }
 
     @Override
     public String name() {
@@ -65,27 +69,51 @@ final class KernelsProgram implements Program {
     @Override
     public void run(ProgramRun run) throws InterruptedException {
         memory(run);
+        List<Subject> subjects = new ArrayList<>();
         for (Backend backend : run.backends()) {
+            Subject subject = new Subject(backend);
             if (!run.isHost(backend)) {
-                run.attempt("copy on " + backend.id(), () -> deviceCopies(run, backend));
+                run.attempt("copies on " + backend.id(), () -> subject.copyRate = copies(run, backend));
             }
-            run.attempt("latency on " + backend.id(), () -> latency(run, backend));
-            Map<String, Map<Integer, double[]>> speeds = new LinkedHashMap<>();
-            int[] sizes = run.options().quick() ? new int[] {256} : SIZES;
-            for (int n : sizes) {
-                for (QuantFormat format : formats(run)) {
-                    String testCase = format.id() + " " + n;
-                    if (run.hasTime(testCase, 1.5 + 1e-9 * n * n * BATCH / 10)) {
-                        run.attempt(
-                                testCase,
-                                () -> speeds.computeIfAbsent(format.id(), id -> new TreeMap<>())
-                                        .put(n, products(run, backend, format, n)));
+            if (run.attempt("latency on " + backend.id(), () -> latency(run, backend))) {
+                subjects.add(subject);
+            }
+        }
+        int[] sizes = run.options().quick() ? new int[] {256} : SIZES;
+        List<String> late = new ArrayList<>();
+        for (int n : sizes) {
+            for (QuantFormat format : formats(run)) {
+                for (Subject subject : subjects) {
+                    String testCase = format.id() + " " + n + " on " + subject.backend.id();
+                    if (!run.hasTime(seconds(run, subject, format, n))) {
+                        late.add(testCase);
+                        continue;
                     }
+                    run.attempt(
+                            testCase,
+                            () -> subject.speeds
+                                    .computeIfAbsent(format.id(), id -> new TreeMap<>())
+                                    .put(n, products(run, subject.backend, format, n)));
                 }
             }
-            table(run, backend, "matrix × vector", speeds, sizes, 0);
-            table(run, backend, "matrix × " + BATCH + " vectors", speeds, sizes, 1);
         }
+        if (!late.isEmpty()) {
+            run.skip(late.getFirst() + (late.size() > 1 ? " and " + (late.size() - 1) + " more" : ""), run.noTime());
+        }
+        for (Subject subject : subjects) {
+            table(run, subject.backend, "matrix × vector", subject.speeds, sizes, 0);
+            table(run, subject.backend, "matrix × " + BATCH + " vectors", subject.speeds, sizes, 1);
+        }
+    }
+
+    /// {@return about how long a product takes, the weights' way to the device among it}
+    private static double seconds(ProgramRun run, Subject subject, QuantFormat format, int n) {
+        long bytes = format.bytesFor((long) n * n);
+        return 1.5 + 1e-9 * n * n * BATCH / 10 + layers(run, bytes) * bytes / subject.copyRate;
+    }
+
+    private static int layers(ProgramRun run, long bytes) {
+        return (int) Math.clamp(WEIGHT_BYTES / bytes, 1, run.options().quick() ? 2 : MOST_LAYERS);
     }
 
     /// Speeds by format and size.
@@ -148,46 +176,12 @@ final class KernelsProgram implements Program {
         }
     }
 
-    private static void deviceCopies(ProgramRun run, Backend backend) {
+    /// {@return bytes a second to the device}
+    private static double copies(ProgramRun run, Backend backend) {
         try (Device device = backend.open(
-                        DeviceOptions.builder().settings(run.settings(backend)).build());
-                Arena arena = Arena.ofConfined()) {
-            Allocator allocator = device.allocator();
-            for (int mebi : MEBIBYTES) {
-                long bytes = (long) mebi << 20;
-                MemorySegment host = arena.allocate(bytes, 4096);
-                try (DeviceBuffer buffer = allocator.allocate(bytes, "bench")) {
-                    double seconds = rates(run, backend, "copy in", mebi, () -> buffer.write(0, host))
-                            + rates(run, backend, "copy out", mebi, () -> buffer.read(0, host));
-                    if (seconds > SLOW_COPY_SECONDS) {
-                        run.skip(
-                                "copies of more than " + mebi + " MiB on " + backend.id(),
-                                String.format(Locale.ROOT, "a copy of %d MiB to and fro takes %.1f s", mebi, seconds));
-                        return;
-                    }
-                }
-            }
+                DeviceOptions.builder().settings(run.settings(backend)).build())) {
+            return new DeviceCopies(run, backend.id(), device.allocator(), System::nanoTime).measure(MEBIBYTES);
         }
-    }
-
-    /// {@return seconds of a copy}
-    private static double rates(ProgramRun run, Backend backend, String metric, int mebi, Runnable copy) {
-        double[] rates = new double[5];
-        copy.run();
-        for (int i = 0; i < rates.length; i++) {
-            long begin = System.nanoTime();
-            copy.run();
-            rates[i] = (double) ((long) mebi << 20) / Math.max(1, System.nanoTime() - begin);
-        }
-        run.add(new Measurement(
-                mebi + " MiB",
-                backend.id(),
-                metric,
-                Unit.GIGABYTES_PER_SECOND,
-                rates,
-                new Place("MiB", backend.id() + " " + metric, mebi),
-                Double.NaN));
-        return ((long) mebi << 20) / 1e9 / Arrays.stream(rates).average().orElseThrow();
     }
 
     private static void latency(ProgramRun run, Backend backend) {
@@ -218,7 +212,7 @@ final class KernelsProgram implements Program {
     /// {@return mean GFLOP/s of one vector and of many}
     private static double[] products(ProgramRun run, Backend backend, QuantFormat format, int n) {
         long bytes = format.bytesFor((long) n * n);
-        int layers = (int) Math.clamp(WEIGHT_BYTES / bytes, 1, run.options().quick() ? 2 : MOST_LAYERS);
+        int layers = layers(run, bytes);
         run.requireMemory(layers * bytes, backend);
         try (MatrixPlan plan = plan(run, backend, n, layers, format, BATCH)) {
             double flops = 2.0 * n * n;
@@ -246,8 +240,6 @@ final class KernelsProgram implements Program {
                     new Place("flop/byte", format.id(), flops * BATCH / (bytes + 8.0 * n * BATCH)),
                     Double.NaN));
             return new double[] {Statistics.mean(one), Statistics.mean(many)};
-        } catch (TenonException e) {
-            throw new SkipException(e.getMessage());
         }
     }
 

@@ -70,6 +70,21 @@ final class ModelFiles {
         return file;
     }
 
+    /// {@return the file of a trained model: the configured one, at first the story model of the distribution}
+    ///
+    /// @throws SkipException if there is none
+    Path trained() {
+        try {
+            Path file = console.model(null);
+            if (Files.isRegularFile(file)) {
+                return file;
+            }
+            throw new SkipException("needs a trained model, and " + file + " is not there; set TENON_MODEL");
+        } catch (TenonException e) {
+            throw new SkipException("needs a trained model: " + e.getMessage());
+        }
+    }
+
     /// Deletes a file that was made, if it is large.
     void drop(ModelSpec spec) {
         Path file = options.madeModels().resolve(spec.fileName());

@@ -4,7 +4,6 @@ import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.platform.bench.measure.BenchProfile;
 import dev.tenon.platform.bench.measure.BenchRunner;
 import dev.tenon.platform.bench.measure.BenchTest;
@@ -21,6 +20,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /// Measures prefill and decode of one model on one backend, by the rules of `tenon bench`, and its
 /// memory.
@@ -49,6 +49,10 @@ final class ModelSpeed {
             boolean memory) {
         Setup(Backend backend, BenchTest... tests) {
             this("", backend, 0, KvType.F16, KvType.F16, Map.of(), List.of(tests), false);
+        }
+
+        String where() {
+            return " on " + backend.id();
         }
 
         Setup withMemory() {
@@ -105,11 +109,14 @@ final class ModelSpeed {
     /// @param profile receives the kernels; null for none
     void measure(ModelSpec spec, Setup setup, Place place, BenchProfile profile) throws InterruptedException {
         String name = spec.label() + (setup.label.isEmpty() ? "" : " " + setup.label);
-        run.attempt(name, () -> {
+        String all = name + " "
+                + setup.tests.stream().map(BenchTest::name).collect(Collectors.joining(", "))
+                + setup.where();
+        run.attempt(all, () -> {
             long bytes = run.files().bytes(spec);
             run.requireMemory(bytes + cacheBytes(spec.shape(), setup), setup.backend);
             double first = seconds(bytes, setup, setup.tests.getFirst());
-            if (!run.hasTime(name, first + makingSeconds(bytes))) {
+            if (!run.hasTime(all, first + makingSeconds(bytes))) {
                 return;
             }
             Path file = run.files().file(spec);
@@ -126,8 +133,6 @@ final class ModelSpeed {
                     setup.settings);
             try (LoadedModel model = run.console().load(run.engine(), request(config, setup))) {
                 tests(model, config, setup, name, bytes, place, profile);
-            } catch (UnsupportedModelException e) {
-                throw new SkipException(e.getMessage());
             }
         });
     }
@@ -164,7 +169,7 @@ final class ModelSpeed {
         boolean memory = setup.memory;
         for (BenchTest test : setup.tests) {
             String testCase = name + " " + test.name();
-            if (test != setup.tests.getFirst() && !run.hasTime(testCase, seconds(bytes, setup, test))) {
+            if (test != setup.tests.getFirst() && !run.hasTime(testCase + setup.where(), seconds(bytes, setup, test))) {
                 continue;
             }
             double[] bandwidths = new double[repetitions];

@@ -2,7 +2,6 @@ package dev.tenon.platform.bench.suite.programs;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.PlanOptions.KvType;
-import dev.tenon.api.error.TenonException;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.bench.measure.BenchTest;
 import dev.tenon.platform.bench.measure.MatrixPlan;
@@ -39,14 +38,16 @@ final class PrecisionProgram implements Program {
     @Override
     public void run(ProgramRun run) throws InterruptedException {
         ModelSpeed speed = new ModelSpeed(run);
-        for (Backend backend : run.backends()) {
-            for (String type : TYPES) {
-                String testCase = "product " + type;
-                run.attempt(testCase, () -> product(run, backend, type, testCase));
+        for (String type : TYPES) {
+            String testCase = "product " + type;
+            for (Backend backend : run.backends()) {
+                run.attempt(testCase + " on " + backend.id(), () -> product(run, backend, type, testCase));
             }
-            ModelSpec cached = run.model("llama-3.2-1b", "Q6_K");
-            int depth = run.options().quick() ? 32 : DEPTH;
-            for (KvType cache : KvType.values()) {
+        }
+        ModelSpec cached = run.model("llama-3.2-1b", "Q6_K");
+        int depth = run.options().quick() ? 32 : DEPTH;
+        for (KvType cache : KvType.values()) {
+            for (Backend backend : run.backends()) {
                 speed.measure(
                         cached,
                         new ModelSpeed.Setup(backend, new BenchTest(0, 8, depth))
@@ -54,15 +55,17 @@ final class PrecisionProgram implements Program {
                                 .labelled("cache " + cache),
                         Place.NONE);
             }
-            for (String type : TYPES) {
-                ModelSpec spec = run.model("qwen3-0.6b", type);
+        }
+        for (String type : TYPES) {
+            ModelSpec spec = run.model("qwen3-0.6b", type);
+            for (Backend backend : run.backends()) {
                 int tokens = speed.tokensToDecode(spec, backend);
                 speed.measure(
                         spec,
                         new ModelSpeed.Setup(backend, new BenchTest(0, tokens, 0), new BenchTest(64, 0, 0)),
                         Place.NONE);
-                run.files().drop(spec);
             }
+            run.files().drop(spec);
         }
     }
 
@@ -80,8 +83,6 @@ final class PrecisionProgram implements Program {
                 run.engine().kernelProviders(),
                 run.settings(backend))) {
             run.add(testCase, backend.id(), "error", Unit.ERROR, one.error());
-        } catch (TenonException e) {
-            throw new SkipException(e.getMessage());
         }
         try (MatrixPlan many = new MatrixPlan(
                 backend,

@@ -46,6 +46,9 @@ final class ProfileProgram implements Program {
     private static void table(ProgramRun run, ModelSpec spec, Backend backend, BenchProfile profile) {
         List<List<String>> rows = new ArrayList<>();
         for (BenchProfile.Row row : profile.rows()) {
+            if (row.count() == 0) {
+                continue; // such as the choice of rows where all are wanted
+            }
             rows.add(List.of(
                     row.role(),
                     row.op(),

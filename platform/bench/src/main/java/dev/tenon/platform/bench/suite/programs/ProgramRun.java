@@ -3,7 +3,9 @@ package dev.tenon.platform.bench.suite.programs;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.platform.bench.measure.HostMemory;
 import dev.tenon.platform.bench.measure.ReadBandwidth;
 import dev.tenon.platform.bench.report.Measurement;
@@ -46,6 +48,7 @@ public final class ProgramRun implements AutoCloseable {
     private final List<Measurement> measurements = new ArrayList<>();
     private final List<ReportTable> tables = new ArrayList<>();
     private final List<Skipped> skipped = new ArrayList<>();
+    private final List<String> failures = new ArrayList<>();
     private final Progress bar;
     private ReadBandwidth reader;
     private double bandwidth;
@@ -86,9 +89,11 @@ public final class ProgramRun implements AutoCloseable {
         try {
             program.run(this);
             boolean nothing = measurements.isEmpty() && !skipped.isEmpty();
-            result = nothing
-                    ? result(Status.SKIPPED, skipped.getFirst().reason())
-                    : result(Status.PASSED, skippedCases());
+            result = !failures.isEmpty()
+                    ? result(Status.FAILED, failedCases())
+                    : nothing
+                            ? result(Status.SKIPPED, skipped.getFirst().reason())
+                            : result(Status.PASSED, skippedCases());
         } catch (SkipException e) {
             result = result(Status.SKIPPED, e.getMessage());
         } catch (TenonException e) {
@@ -106,6 +111,12 @@ public final class ProgramRun implements AutoCloseable {
             case 1 -> "1 case skipped";
             default -> skipped.size() + " cases skipped";
         };
+    }
+
+    private String failedCases() {
+        int others = failures.size() - 1;
+        return failures.getFirst()
+                + (others == 0 ? ")" : ", and " + others + (others == 1 ? " more case)" : " more cases)"));
     }
 
     private ProgramResult result(Status status, String reason) {
@@ -249,19 +260,23 @@ public final class ProgramRun implements AutoCloseable {
     /// @param testCase the case
     /// @param needs seconds that it takes, about
     boolean hasTime(String testCase, double needs) {
-        double left = seconds - elapsed();
-        if (needs <= left) {
-            return true;
+        boolean enough = hasTime(needs);
+        if (!enough) {
+            skip(testCase, String.format(Locale.ROOT, "takes about %.0f s, and ", needs) + noTime());
         }
-        skip(
-                testCase,
-                String.format(
-                        Locale.ROOT,
-                        "takes about %.0f s, and %.0f s of %.0f s are left",
-                        needs,
-                        Math.max(0, left),
-                        seconds));
-        return false;
+        return enough;
+    }
+
+    /// {@return whether there is time}
+    ///
+    /// @param needs seconds, about
+    boolean hasTime(double needs) {
+        return needs <= seconds - elapsed();
+    }
+
+    /// {@return how little time is left}
+    String noTime() {
+        return String.format(Locale.ROOT, "%.0f s of %.0f s are left", secondsLeft(), seconds);
     }
 
     /// {@return seconds that are left}
@@ -275,13 +290,24 @@ public final class ProgramRun implements AutoCloseable {
         save();
     }
 
-    /// Runs a case, and skips it if it cannot run here.
-    void attempt(String testCase, Case run) throws InterruptedException {
+    /// Runs a case; one that cannot run here is skipped, and one that fails is noted, and the next one runs.
+    ///
+    /// @return whether it ran to its end
+    boolean attempt(String testCase, Case run) throws InterruptedException {
         try {
             run.run();
-        } catch (SkipException e) {
+            return true;
+        } catch (SkipException | UnsupportedModelException | OutOfResourcesException e) {
             skip(testCase, e.getMessage());
+        } catch (TenonException e) {
+            if (e.code().equals(ErrorCode.BACKEND_UNSUPPORTED)) {
+                skip(testCase, e.getMessage());
+            } else {
+                failures.add(e.getMessage() + " (" + testCase);
+                skip(testCase, "failed: " + e.getMessage());
+            }
         }
+        return false;
     }
 
     /// A case.

@@ -49,6 +49,7 @@ final class QuantSweepProgram implements Program {
     @Override
     public void run(ProgramRun run) throws InterruptedException {
         ModelSpeed speed = new ModelSpeed(run);
+        boolean trained = run.attempt("perplexity", () -> run.files().trained());
         for (String type : TYPES) {
             ModelSpec spec = run.model("llama-3.2-3b", type);
             for (Backend backend : run.backends()) {
@@ -61,7 +62,7 @@ final class QuantSweepProgram implements Program {
             }
             run.files().drop(spec);
             String testCase = "story model " + type + " perplexity";
-            if (run.hasTime(testCase, PERPLEXITY_SECONDS)) {
+            if (trained && run.hasTime(testCase, PERPLEXITY_SECONDS)) {
                 run.attempt(testCase, () -> perplexity(run, type, testCase));
             }
         }
@@ -69,7 +70,7 @@ final class QuantSweepProgram implements Program {
 
     private static void perplexity(ProgramRun run, String type, String testCase) throws InterruptedException {
         Path made = run.options().madeModels().resolve("story-" + type + ".gguf");
-        Path source = run.console().model(null);
+        Path source = run.files().trained();
         try {
             Files.createDirectories(run.options().madeModels());
             TensorTypes types = TensorTypes.of(run.engine().formats());

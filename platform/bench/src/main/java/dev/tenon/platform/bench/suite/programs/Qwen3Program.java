@@ -40,7 +40,7 @@ final class Qwen3Program implements Program {
                                 new BenchTest(128, 0, 0))
                         .withSettings(Map.of(TUNED, "off"));
                 speed.measure(spec, setup, Place.NONE);
-                run.attempt(spec.label() + " tuned", () -> {
+                run.attempt(spec.label() + " tuned on " + backend.id(), () -> {
                     requireTuned(run, spec, backend);
                     speed.measure(spec, setup.withSettings(Map.of(TUNED, "on")).labelled("tuned"), Place.NONE);
                 });
@@ -65,7 +65,7 @@ final class Qwen3Program implements Program {
                         .orElse(null)
                 : null;
         if (tuned == null) {
-            throw new SkipException("nothing is tuned for its shape on " + backend.id() + "; 'tenon tune' does that");
+            throw new SkipException("nothing is tuned for its shape; 'tenon tune' does that");
         }
         if (!tuned.taken()) {
             throw new SkipException("it runs with the defaults: " + tuned.reason());

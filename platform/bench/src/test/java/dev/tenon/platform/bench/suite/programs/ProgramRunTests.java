@@ -4,10 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.device.Allocator;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceBuffer;
 import dev.tenon.api.device.DeviceInfo;
 import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -16,10 +19,12 @@ import dev.tenon.platform.bench.FakeModel;
 import dev.tenon.platform.bench.report.ProgramResult;
 import dev.tenon.platform.bench.report.ProgramResult.Status;
 import dev.tenon.platform.bench.report.Unit;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -85,6 +90,58 @@ class ProgramRunTests {
         }
     }
 
+    /// Memory behind a bus, with a clock of its own.
+    private static final class SlowMemory implements Allocator {
+        private final double mebibytesPerSecond;
+        private long nanos;
+
+        SlowMemory(double mebibytesPerSecond) {
+            this.mebibytesPerSecond = mebibytesPerSecond;
+        }
+
+        private void copy(MemorySegment of) {
+            nanos += Math.round(1e9 * of.byteSize() / (1 << 20) / mebibytesPerSecond);
+        }
+
+        @Override
+        public DeviceBuffer allocate(long bytes, String purpose) {
+            return new DeviceBuffer() {
+                @Override
+                public long sizeBytes() {
+                    return bytes;
+                }
+
+                @Override
+                public Optional<MemorySegment> host() {
+                    return Optional.empty();
+                }
+
+                @Override
+                public void write(long offsetBytes, MemorySegment source) {
+                    copy(source);
+                }
+
+                @Override
+                public void read(long offsetBytes, MemorySegment target) {
+                    copy(target);
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+
+        @Override
+        public DeviceBuffer bind(MemorySegment host, String purpose) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public MemoryUse use() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
     private ProgramResult run(double seconds, Work work) throws InterruptedException {
         ProgramOptions options =
                 new ProgramOptions(List.of(), 1, true, folder, folder.resolve("made"), "", "", "", "", "");
@@ -141,6 +198,76 @@ class ProgramRunTests {
         assertEquals(Status.FAILED, result.status());
         assertEquals("Backend gpu has gone. [BACKEND-004]", result.reason());
         assertEquals(1, result.measurements().size());
+    }
+
+    @Test
+    void aCaseThatFailsIsToldAndTheRestRuns() throws InterruptedException {
+        ProgramResult result = run(100, run -> {
+            for (String backend : List.of("gone", "off", "there")) {
+                run.attempt("decode on " + backend, () -> {
+                    if (!backend.equals("there")) {
+                        throw new TenonException(ErrorCode.BACKEND_FAILED, backend + " does not answer.");
+                    }
+                    run.add("a", backend, "decode", Unit.TOKENS_PER_SECOND, 1);
+                });
+            }
+        });
+        assertEquals(Status.FAILED, result.status());
+        assertEquals("gone does not answer. [BACKEND-003] (decode on gone, and 1 more case)", result.reason());
+        assertEquals(1, result.measurements().size());
+        assertEquals(
+                List.of("decode on gone", "decode on off"),
+                result.skipped().stream().map(ProgramResult.Skipped::testCase).toList());
+    }
+
+    @Test
+    void whatABackendDoesNotSupportIsNoFailure() throws InterruptedException {
+        ProgramResult result = run(100, run -> {
+            assertFalse(run.attempt("Q2_K", () -> {
+                throw new TenonException(ErrorCode.BACKEND_UNSUPPORTED, "no kernel for Q2_K");
+            }));
+            assertTrue(run.attempt("Q8_0", () -> run.add("Q8_0", "gpu", "decode", Unit.TOKENS_PER_SECOND, 1)));
+        });
+        assertEquals(Status.PASSED, result.status());
+        assertEquals("1 case skipped", result.reason());
+    }
+
+    @Test
+    void withoutATrainedModelTheServerIsLeftOutWithOneLine() throws InterruptedException {
+        ProgramResult result = run(100, run -> new CrossProgram().run(run));
+        assertEquals(Status.SKIPPED, result.status());
+        assertEquals("needs a trained model, and default.gguf is not there; set TENON_MODEL", result.reason());
+        assertEquals(
+                List.of("tenon serve", "peer's server", "llama-bench"),
+                result.skipped().stream().map(ProgramResult.Skipped::testCase).toList());
+    }
+
+    @Test
+    void copiesThatWouldTakeMinutesAreLeftOut() throws InterruptedException {
+        SlowMemory window = new SlowMemory(20);
+        ProgramResult result = run(
+                100,
+                run -> assertEquals(
+                        20 << 20,
+                        new DeviceCopies(run, "gpu", window, () -> window.nanos).measure(1, 4, 16, 64, 256, 1024),
+                        1));
+        // 12 copies of 16 MiB would take 9.6 s.
+        assertEquals(
+                List.of("1 MiB copy in", "1 MiB copy out", "4 MiB copy in", "4 MiB copy out"),
+                result.measurements().stream()
+                        .map(m -> m.testCase() + " " + m.metric())
+                        .toList());
+        assertEquals((20 << 20) / 1e9, result.measurements().getFirst().mean(), 1e-6);
+        assertEquals(
+                "copies of 16 MiB and more on gpu", result.skipped().getFirst().testCase());
+        assertEquals(
+                "4 MiB took 2.4 s, so they take about 10 s; 5 s are allowed",
+                result.skipped().getFirst().reason());
+
+        SlowMemory bus = new SlowMemory(20_000);
+        result = run(100, run -> new DeviceCopies(run, "gpu", bus, () -> bus.nanos).measure(1, 4, 16));
+        assertEquals(6, result.measurements().size());
+        assertEquals(List.of(), result.skipped());
     }
 
     @Test
