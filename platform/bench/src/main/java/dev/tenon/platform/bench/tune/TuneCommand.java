@@ -208,7 +208,7 @@ public final class TuneCommand implements TenonCommand {
                 folder.find(subject.identity).filter(kept -> kept.identity().equals(subject.identity));
         Map<String, String> failed =
                 again ? Map.of() : before.map(TunedSettings::failed).orElse(Map.of());
-        List<Knob> knobs = knobs(subject.backend, request);
+        List<Knob> knobs = knobs(subject.backend, request, workload);
         console.out()
                 .printf(
                         "%s: prompts of %d tokens, %d generated; at most %d s%n",
@@ -229,8 +229,8 @@ public final class TuneCommand implements TenonCommand {
         return result.end().equals("interrupted") ? INTERRUPTED : 0;
     }
 
-    /// Those that the user leaves open.
-    private List<Knob> knobs(Backend backend, LoadRequest request) {
+    /// Those that the user leaves open and that can matter.
+    private List<Knob> knobs(Backend backend, LoadRequest request, Workload workload) {
         List<Knob> open = new ArrayList<>();
         List<SettingValue> values =
                 engine instanceof EngineControl control ? control.settings(request.settings()) : List.of();
@@ -243,6 +243,8 @@ public final class TuneCommand implements TenonCommand {
                     || knob.setting().equals("threads") && request.threads() > 0;
             if (given) {
                 console.note(knob.setting() + " is given, and not tuned.");
+            } else if (!workload.concerns(knob)) {
+                console.note(knob.setting() + " matters for prompts only, and is not tuned with -p 0.");
             } else if (!knob.values().isEmpty()) {
                 open.add(knob);
             }

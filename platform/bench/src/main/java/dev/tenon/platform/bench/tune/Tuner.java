@@ -16,7 +16,9 @@ import java.util.function.LongSupplier;
 /// Searches among the values of knobs by the time of whole steps.
 ///
 /// A round extends each of the best candidates so far (the beam; at first the defaults) by one value of
-/// one more knob and races them against the defaults: one that falls behind is left early. After the
+/// one more knob and races them against the defaults: one that falls behind is left early. A value of each knob comes
+/// before the second of any, what needs no compilation before the rest, and the other values of a knob whose first one
+/// changed nothing last: a short budget tells something of each knob. After the
 /// first round, the best values of all knobs are raced together. What looks best is then measured afresh, in processes
 /// and plans of its own, and counts only if those
 /// measurements alone say that it is faster. What is not confirmed does not come out.
@@ -130,10 +132,6 @@ final class Tuner {
             List<Raced> beam = List.of(new Raced(Candidate.DEFAULTS, 0));
             while (!beam.isEmpty()) {
                 List<Extension> round = extensions(beam);
-                rig.prepare(round.stream()
-                        .map(Extension::candidate)
-                        .filter(candidate -> candidate.compiles(knobs))
-                        .toList());
                 int before = tried.size();
                 List<Raced> raced = race(round);
                 boolean all = tried.size() - before == round.size();
@@ -199,17 +197,36 @@ final class Tuner {
         return all;
     }
 
+    /// {@return the values of all knobs, those first that need no compilation, and a value of each knob before the
+    /// second
+    /// of any}
+    private List<Map.Entry<String, String>> values() {
+        List<Map.Entry<String, String>> all = new ArrayList<>();
+        for (boolean compiled : new boolean[] {false, true}) {
+            List<Knob> those =
+                    knobs.stream().filter(knob -> knob.compiles() == compiled).toList();
+            int most =
+                    those.stream().mapToInt(knob -> knob.values().size()).max().orElse(0);
+            for (int i = 0; i < most; i++) {
+                for (Knob knob : those) {
+                    if (i < knob.values().size()) {
+                        all.add(Map.entry(knob.setting(), knob.values().get(i)));
+                    }
+                }
+            }
+        }
+        return all;
+    }
+
     /// {@return the candidates of a round that have neither been tried nor failed, the most promising first}
     private List<Extension> extensions(List<Raced> beam) {
         Map<Candidate, Extension> all = new LinkedHashMap<>();
         for (Raced from : beam) {
-            for (Knob knob : knobs) {
-                for (String value : knob.values()) {
-                    double gain = alone.getOrDefault(Candidate.DEFAULTS.with(knob.setting(), value), 0.0);
-                    if (gain >= WORSE && !from.candidate.settings().containsKey(knob.setting())) {
-                        Candidate next = from.candidate.with(knob.setting(), value);
-                        all.putIfAbsent(next, new Extension(next, from.gain, from.gain + gain));
-                    }
+            for (Map.Entry<String, String> value : values()) {
+                double gain = alone.getOrDefault(Candidate.DEFAULTS.with(value.getKey(), value.getValue()), 0.0);
+                if (gain >= WORSE && !from.candidate.settings().containsKey(value.getKey())) {
+                    Candidate next = from.candidate.with(value.getKey(), value.getValue());
+                    all.putIfAbsent(next, new Extension(next, from.gain, from.gain + gain));
                 }
             }
         }
@@ -225,10 +242,14 @@ final class Tuner {
     /// @return those that look better than what they extend, the best first
     private List<Raced> race(List<Extension> round) {
         List<Raced> better = new ArrayList<>();
-        for (Extension each : round) {
-            if (remaining() < openNanos + 2 * quadNanos) {
-                break;
+        List<Extension> open = new ArrayList<>(round);
+        boolean compiled = false;
+        while (!open.isEmpty() && remaining() >= openNanos + 2 * quadNanos) {
+            if (!compiled && open.getFirst().candidate.compiles(knobs)) {
+                compiled = true;
+                compile(open);
             }
+            Extension each = open.removeFirst();
             Candidate candidate = each.candidate;
             tried.add(candidate);
             try {
@@ -239,6 +260,9 @@ final class Tuner {
                 double gain = race(each);
                 if (candidate.settings().size() == 1) {
                     alone.put(candidate, gain);
+                    if (Math.abs(gain) < LEAST_GAIN) {
+                        putLast(candidate.settings().keySet(), open);
+                    }
                 }
                 if (gain >= each.bar + LEAST_GAIN) {
                     better.add(new Raced(candidate, gain));
@@ -249,6 +273,25 @@ final class Tuner {
         }
         better.sort(Comparator.comparingDouble(Raced::gain).reversed());
         return better;
+    }
+
+    /// Compiles for those that need it; a single one compiles when it is opened.
+    private void compile(List<Extension> open) {
+        List<Candidate> all = open.stream()
+                .map(Extension::candidate)
+                .filter(candidate -> candidate.compiles(knobs))
+                .toList();
+        if (all.size() > 1) {
+            rig.prepare(all);
+        }
+    }
+
+    private static void putLast(Set<String> settings, List<Extension> open) {
+        List<Extension> last = open.stream()
+                .filter(each -> each.candidate.settings().keySet().equals(settings))
+                .toList();
+        open.removeAll(last);
+        open.addAll(last);
     }
 
     private void fail(Candidate candidate, CandidateFailure e) {

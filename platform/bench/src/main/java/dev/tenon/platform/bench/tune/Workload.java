@@ -1,5 +1,6 @@
 package dev.tenon.platform.bench.tune;
 
+import dev.tenon.api.config.Knob;
 import dev.tenon.platform.bench.measure.Interval;
 import dev.tenon.platform.bench.measure.SignedRank;
 import java.util.List;
@@ -33,6 +34,16 @@ record Workload(int prompt, int generated) {
     /// @param prompt of a token of a prompt
     /// @param token of a generated token
     record Times(double prompt, double token) {}
+
+    /// What the names of settings begin with that concern products of many rows, which only steps of prompts have.
+    private static final String MANY_ROWS = "mm.";
+
+    /// {@return whether a knob can matter for the work}
+    ///
+    /// @param knob the knob
+    boolean concerns(Knob knob) {
+        return prompt > 0 || !knob.setting().startsWith(MANY_ROWS);
+    }
 
     /// {@return nanoseconds of the whole work}
     ///

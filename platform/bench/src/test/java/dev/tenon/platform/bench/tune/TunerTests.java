@@ -9,8 +9,11 @@ import dev.tenon.api.config.Knob;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.function.ToDoubleFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +37,7 @@ class TunerTests {
         SWINGING((random, seconds) -> (1 + 0.2 * Math.sin(seconds / 7)) * (1 + 0.01 * random.nextGaussian())),
         HEAVY_TAILS(
                 (random, seconds) -> 1 + 0.01 * Math.abs(random.nextGaussian()) / Math.max(0.02, random.nextDouble())),
+        THROTTLED((random, seconds) -> (seconds % 97 < 60 ? 1 : 1.4) * (1 + 0.01 * random.nextGaussian())),
         BIMODAL((random, seconds) -> (random.nextInt(3) == 0 ? 1.15 : 1) * (1 + 0.005 * random.nextGaussian()));
 
         final TimeModel.Noise noise;
@@ -44,7 +48,11 @@ class TunerTests {
     }
 
     private static TimeModel model(long seed, Machine machine, ToDoubleFunction<Map<String, String>> step) {
-        return new TimeModel(seed, step, machine.noise);
+        return model(seed, machine.noise, step);
+    }
+
+    private static TimeModel model(long seed, TimeModel.Noise noise, ToDoubleFunction<Map<String, String>> step) {
+        return new TimeModel(seed, step, noise);
     }
 
     private static Tuner.Result tune(TimeModel model, long budget, Map<String, String> failed, List<String> log) {
@@ -79,16 +87,63 @@ class TunerTests {
         }
     }
 
-    /// Each value alone looks faster where a kernel is timed alone, and makes the whole step slower: the more of them
-    /// come together, the more. Only whole steps are ever asked for.
+    /// Kernels of a step: what each takes when it is timed alone, and by how much its setting slows the kernels after
+    /// it
+    /// down, as where it takes their cache or leaves them too few processors.
+    private record Kernels(Map<String, Double> alone, Map<String, Double> others) {
+        private static final double USUAL = 1.0;
+
+        /// The faster alone, the worse together: each value loses more than it gains.
+        static Kernels adversarial(long seed) {
+            Random random = new Random(seed);
+            Map<String, Double> alone = new HashMap<>();
+            Map<String, Double> others = new HashMap<>();
+            for (Knob knob : KNOBS) {
+                for (String value : knob.values()) {
+                    double saved = 0.05 + 0.75 * random.nextDouble();
+                    alone.put(knob.setting() + value, USUAL - saved);
+                    others.put(knob.setting() + value, 1 + saved * (1.02 + 25 * random.nextDouble() * saved));
+                }
+            }
+            return new Kernels(alone, others);
+        }
+
+        /// A kernel for each knob, then one that no knob changes.
+        double step(Map<String, String> settings) {
+            double time = 0;
+            double slowed = 1;
+            for (Knob knob : KNOBS) {
+                String value = settings.get(knob.setting());
+                time += slowed * (value == null ? USUAL : alone.get(knob.setting() + value));
+                slowed *= value == null ? 1 : others.get(knob.setting() + value);
+            }
+            return time + slowed * USUAL;
+        }
+    }
+
+    /// Whoever times kernels alone takes each of these values, and gets a step up to 25 times slower. Only whole steps
+    /// are
+    /// ever asked for here.
     @ParameterizedTest
     @EnumSource
     void bestAloneAndWorstInThePipelineLoses(Machine machine) {
+        double worst = 1;
         for (int seed = 0; seed < RUNS; seed++) {
-            TimeModel model =
-                    model(seed, machine, settings -> settings.isEmpty() ? 1 : Math.pow(5, settings.size()) * 1.02);
-            assertEquals(Candidate.DEFAULTS, tune(model).best(), "seed " + seed);
+            Kernels kernels = Kernels.adversarial(seed);
+            Map<String, String> bestAlone = new HashMap<>();
+            for (Knob knob : KNOBS) {
+                assertTrue(knob.values().stream().allMatch(v -> kernels.alone.get(knob.setting() + v) < Kernels.USUAL));
+                bestAlone.put(
+                        knob.setting(),
+                        knob.values().stream()
+                                .min(Comparator.comparing(v -> kernels.alone.get(knob.setting() + v)))
+                                .orElseThrow());
+            }
+            worst = Math.max(worst, kernels.step(bestAlone) / kernels.step(Map.of()));
+            Tuner.Result result = tune(model(seed, machine, kernels::step));
+            assertEquals(Candidate.DEFAULTS, result.best(), "seed " + seed);
         }
+        assertTrue(worst > 25, "the best alone are " + worst + " times slower together");
     }
 
     /// Candidates that are slower by less than the noise are the hardest to see.
@@ -244,7 +299,39 @@ class TunerTests {
     void onlyWhatNeedsItIsCompiledAhead() {
         TimeModel model = model(1, Machine.QUIET, s -> 1);
         tune(model);
-        assertEquals(List.of("rows=1", "rows=2", "rows=4", "block=64", "block=128", "block=256"), model.prepared);
+        assertEquals(List.of("rows=1", "block=64", "rows=2", "block=128", "rows=4", "block=256"), model.prepared);
+    }
+
+    /// A short budget tells something of each knob, and is not spent on compiling what is not tried.
+    @Test
+    void aShortBudgetTriesEachKnob() {
+        ToDoubleFunction<Map<String, String>> slower = s -> 1 + 0.03 * s.size();
+        TimeModel model = model(1, Machine.QUIET, slower);
+        tune(model, 110_000_000_000L, Map.of(), new ArrayList<>());
+        assertEquals(List.of("claims=16", "pin=on", "claims=32", "rows=1", "block=64"), model.opened.subList(0, 5));
+
+        TimeModel hasty = model(1, Machine.QUIET, slower);
+        tune(hasty, 80_000_000_000L, Map.of(), new ArrayList<>());
+        assertTrue(hasty.opened.containsAll(List.of("claims=16", "pin=on")), hasty.opened.toString());
+        assertEquals(List.of(), hasty.prepared);
+    }
+
+    @Test
+    void theOtherValuesOfAKnobWithoutEffectComeLast() {
+        TimeModel model = model(1, (random, seconds) -> 1, s -> s.containsKey("rows") ? 1 : 1 + 0.03 * s.size());
+        tune(model);
+        assertEquals(
+                List.of("claims=16", "pin=on", "claims=32", "rows=1", "block=64", "block=128", "block=256", "rows=2"),
+                model.opened.subList(0, 8));
+    }
+
+    @Test
+    void whatMattersForPromptsOnlyIsNotTriedWithoutThem() {
+        Knob splits = Knob.rounding("mm.splits", List.of("1"));
+        Knob rows = Knob.rounding("mv.rows-per-thread", List.of("1"));
+        assertFalse(new Workload(0, 128).concerns(splits));
+        assertTrue(new Workload(0, 128).concerns(rows));
+        assertTrue(new Workload(128, 0).concerns(splits));
     }
 
     @Test
