@@ -10,12 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The benchmark suite in an installation: what signals in the middle leave, a second suite
-/// meanwhile, the rest afterwards; what becomes of it without disk and without the story model.
+/// The benchmark suite in an installation: what signals in the middle leave, other suites
+/// meanwhile, the rest afterwards; what becomes of it when a program dies, without disk and without the story model.
 ///
 /// Long: several programs measure, however little. What becomes of programs that fail or hang is
 /// tested without processes (`SuiteTests` of `platform/bench`).
@@ -27,11 +29,13 @@ class SuiteIT {
     Path folder;
 
     @Test
-    void aPartialReportIsKeptAndCompleted() throws Exception {
+    void aPartialReportIsKeptAndCompletedWhileOthersWait() throws Exception {
         Path report = folder.resolve("report");
         Installation installation = Installation.copy(folder.resolve("home"))
                 .with("XDG_CACHE_HOME", folder.resolve("caches").toString());
         Path err = folder.resolve("err.txt");
+        Path third = folder.resolve("third.txt");
+        Process waiting;
         Process suite = installation.start(
                 err, "bench", "suite", "profile", "cross", "kernels", "--quick", "-o", report.toString());
         try (Deadline deadline = new Deadline(suite, LIMIT);
@@ -51,6 +55,18 @@ class SuiteIT {
             other.inputReader().transferTo(Writer.nullWriter());
             assertEquals(1, other.waitFor());
             assertTrue(Files.readString(second).contains("[STATE-003]"), () -> "a second suite is refused");
+            waiting = installation.start(
+                    third,
+                    "bench",
+                    "suite",
+                    "profile",
+                    "--quick",
+                    "--wait",
+                    "-o",
+                    folder.resolve("3").toString());
+            while (!Files.readString(third).contains("Waiting for process " + suite.pid())) {
+                assertFalse(waiting.waitFor(50, TimeUnit.MILLISECONDS), "a third one waits");
+            }
             assertEquals(
                     0,
                     new ProcessBuilder("kill", "-TERM", Long.toString(suite.pid()))
@@ -58,6 +74,10 @@ class SuiteIT {
                             .waitFor());
             out.transferTo(Writer.nullWriter());
             assertEquals(143, deadline.await(), () -> "status after SIGTERM");
+        }
+        try (Deadline deadline = new Deadline(waiting, LIMIT)) {
+            waiting.inputReader().transferTo(Writer.nullWriter());
+            assertEquals(0, deadline.await(), () -> "it runs when the first has ended");
         }
         String partial = Files.readString(report.resolve("report.json"));
         assertTrue(partial.contains("\"interrupted\"") && partial.contains("\"passed\""), partial);
@@ -102,6 +122,38 @@ class SuiteIT {
         String why = "perplexity: needs a trained model, and " + folder.resolve("missing.gguf") + " is not there";
         String text = Files.readString(report.resolve("report.md"));
         assertTrue(text.contains(why) && text.contains("| tok/s |"), text);
+    }
+
+    /// As where a driver takes the process along.
+    @Test
+    void aProgramThatIsKilledEndsAlone() throws Exception {
+        Path report = folder.resolve("report");
+        Process suite = Installation.copy(folder.resolve("home"))
+                .start(
+                        folder.resolve("err.txt"),
+                        "bench",
+                        "suite",
+                        "profile",
+                        "decode",
+                        "--quick",
+                        "-o",
+                        report.toString());
+        try (Deadline deadline = new Deadline(suite, LIMIT);
+                BufferedReader out = suite.inputReader()) {
+            suite.outputWriter().close();
+            Optional<ProcessHandle> program = Optional.empty();
+            while (program.isEmpty()) {
+                assertFalse(suite.waitFor(20, TimeUnit.MILLISECONDS), "it runs a program");
+                program = suite.descendants()
+                        .filter(each -> each.info().commandLine().orElse("").contains("--inside"))
+                        .findFirst();
+            }
+            assertTrue(program.get().destroyForcibly());
+            String table = String.join("\n", out.lines().toList());
+            assertEquals(1, deadline.await(), () -> table);
+            assertTrue(table.matches("(?s).*profile +\\| failed .* status 137 .*decode +\\| passed .*"), () -> table);
+        }
+        assertTrue(Files.readString(report.resolve("report.json")).contains("\"passed\""));
     }
 
     /// A limit on the size of a file stands for a disk that is full: models cannot be made, the small report can.
