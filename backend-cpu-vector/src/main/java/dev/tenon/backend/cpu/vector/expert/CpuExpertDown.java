@@ -124,7 +124,7 @@ public record CpuExpertDown(
             }
         }
         if (shared != null) {
-            shared.linear().runTile(shared.x().data, tokens, from, to, tile, c.scratch(thread));
+            shared.linear().runTile(shared.x().data, tokens, from, to, tile, c, thread);
             for (int t = 0; t < tokens; t++) {
                 math.addScaled(out.data, t * out.width + from, tile.array(), t * n, n, shared.share(t));
             }

@@ -34,7 +34,7 @@ public record CpuNormRouter(
     public void run(StepContext c, int phase, int thread) {
         boolean single = c.single(normed);
         switch (single ? phase + 1 : phase) {
-            case 0 -> CpuNorm.rows(c, x, norm, normed, packing);
+            case 0 -> CpuNorm.rows(c, x, norm, normed, packing, thread);
             case 1 -> {
                 float[] in = normed.data;
                 if (single) {

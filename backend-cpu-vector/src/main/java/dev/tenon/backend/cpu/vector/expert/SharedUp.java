@@ -50,9 +50,9 @@ public record SharedUp(
         GateTile tile = c.gateTile(thread);
         int tokens = c.rows(out);
         int n = to - from;
-        gate.runTile(x.data, tokens, from, to, tile.gate(), c.scratch(thread));
+        gate.runTile(x.data, tokens, from, to, tile.gate(), c, thread);
         if (up != null) {
-            up.runTile(x.data, tokens, from, to, tile.up(), c.scratch(thread));
+            up.runTile(x.data, tokens, from, to, tile.up(), c, thread);
         }
         math.range(tile.gate(), tile.up(), 0, tokens * n);
         for (int t = 0; t < tokens; t++) {

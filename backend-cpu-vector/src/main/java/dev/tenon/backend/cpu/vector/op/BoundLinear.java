@@ -18,6 +18,7 @@ import java.lang.foreign.MemorySegment;
 /// @param rows number of rows
 /// @param cols elements in a row
 /// @param bias `[rows]`, or empty for none; not copied
+/// @param changes what adapters change of it; empty for none
 public record BoundLinear(
         String name,
         LinearKernel kernel,
@@ -26,9 +27,24 @@ public record BoundLinear(
         long rowBytes,
         int rows,
         int cols,
-        float[] bias) {
+        float[] bias,
+        LowRankChange[] changes) {
+    private static final LowRankChange[] UNCHANGED = {};
     /// Rows that are taken at once near the end of a matrix whose kernel multiplies them one by one.
     private static final int LOOSE_ROWS = 32;
+
+    /// Binds a matrix that no adapter changes.
+    public BoundLinear(
+            String name,
+            LinearKernel kernel,
+            PackedRows packed,
+            MemorySegment data,
+            long rowBytes,
+            int rows,
+            int cols,
+            float[] bias) {
+        this(name, kernel, packed, data, rowBytes, rows, cols, bias, UNCHANGED);
+    }
 
     /// Computes some rows for some tokens.
     ///
@@ -40,7 +56,7 @@ public record BoundLinear(
     /// @param c the threads' memory
     /// @param thread index of the calling thread
     public void run(float[] x, int tokens, int from, int to, Activations out, StepContext c, int thread) {
-        run(packed(tokens, thread), x, tokens, from, to, out.floats, from, out.width, c.scratch(thread));
+        run(packed(tokens, thread), x, tokens, from, to, out.floats, from, out.width, c, thread);
     }
 
     /// Computes some rows for the step's only token: `out[at + r - from]`.
@@ -53,7 +69,7 @@ public record BoundLinear(
     /// @param c the threads' memory
     /// @param thread index of the calling thread
     public void runOwn(float[] x, int from, int to, HostFloats out, int at, StepContext c, int thread) {
-        run(packed(1, thread), x, 1, from, to, out, at, to - from, c.scratch(thread));
+        run(packed(1, thread), x, 1, from, to, out, at, to - from, c, thread);
     }
 
     /// Computes some rows for some tokens: `out[t * (to - from) + r - from]`.
@@ -63,16 +79,35 @@ public record BoundLinear(
     /// @param from first row
     /// @param to row after the last
     /// @param out `[tokens, to - from]`
-    /// @param scratch the thread's memory
-    public void runTile(float[] x, int tokens, int from, int to, HostFloats out, Scratch scratch) {
-        run(packed == null ? null : packed.memory(), x, tokens, from, to, out, 0, to - from, scratch);
+    /// @param c the threads' memory
+    /// @param thread index of the calling thread
+    public void runTile(float[] x, int tokens, int from, int to, HostFloats out, StepContext c, int thread) {
+        run(packed == null ? null : packed.memory(), x, tokens, from, to, out, 0, to - from, c, thread);
+    }
+
+    private void run(
+            MemorySegment packedRows,
+            float[] x,
+            int tokens,
+            int from,
+            int to,
+            HostFloats out,
+            int at,
+            int stride,
+            StepContext c,
+            int thread) {
+        run(packedRows, x, tokens, from, to, out, at, stride, c.scratch(thread));
+        for (LowRankChange change : changes) {
+            change.up(c, tokens, from, to, out.array(), at, stride, thread);
+        }
     }
 
     private MemorySegment packed(int tokens, int thread) {
         return packed == null ? null : packed.memory(tokens, thread);
     }
 
-    /// Computes some rows for some tokens, wherever their packed rows are: `out[at + t * stride + r - from]`.
+    /// Computes some rows of a matrix that no adapter changes, wherever their packed rows are: `out[at + t * stride + r
+    /// - from]`.
     ///
     /// @param packedRows packed rows; not read without a packed kernel
     /// @param x `[tokens, cols]`; not read with a packed kernel
@@ -123,8 +158,12 @@ public record BoundLinear(
         return packed != null ? Support.Level.FAST : kernel.level();
     }
 
-    /// {@return weight bytes of a matrix-vector product}
+    /// {@return weight bytes of a matrix-vector product, all adapters among them}
     public long bytes() {
-        return rowBytes * rows + (long) bias.length * Float.BYTES;
+        long bytes = rowBytes * rows + (long) bias.length * Float.BYTES;
+        for (LowRankChange change : changes) {
+            bytes += change.bytes();
+        }
+        return bytes;
     }
 }

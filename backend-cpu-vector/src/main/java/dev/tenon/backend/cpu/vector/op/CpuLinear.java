@@ -21,7 +21,7 @@ public record CpuLinear(
         implements CpuKernel {
     @Override
     public int phases(StepContext c) {
-        return packing.any() && !c.single(out) ? 2 : 1;
+        return packing.before(c, out, false) ? 2 : 1;
     }
 
     @Override
@@ -31,11 +31,12 @@ public record CpuLinear(
 
     @Override
     public void run(StepContext c, int phase, int thread) {
-        if (c.single(out)) {
-            packing.own(x, thread);
-        } else if (packing.any() && phase == 0) {
-            packing.rows(c, x);
+        if (phase < phases(c) - 1) {
+            CpuNorm.rows(c, x, null, x, packing, thread);
             return;
+        }
+        if (c.single(out)) {
+            CpuNorm.own(c, x, null, packing, thread);
         }
         int rows = linear.rows();
         int tokens = c.rows(out);

@@ -52,7 +52,7 @@ public record CpuLinearThen(
 
     /// The phase of the projection.
     private int projection(StepContext c) {
-        return packing.any() && !c.single(out) ? 1 : 0;
+        return packing.before(c, out, false) ? 1 : 0;
     }
 
     @Override
@@ -64,10 +64,10 @@ public record CpuLinearThen(
     public void run(StepContext c, int phase, int thread) {
         int projection = projection(c);
         if (phase < projection) {
-            packing.rows(c, x);
+            CpuNorm.rows(c, x, null, x, packing, thread);
         } else if (phase == projection) {
             if (c.single(out)) {
-                packing.own(x, thread);
+                CpuNorm.own(c, x, null, packing, thread);
             }
             project(c, thread);
         } else {

@@ -19,8 +19,13 @@ public record CpuNorm(Activations x, RowNorm norm, Activations out) implements C
         rows(c, x, norm, out);
     }
 
-    /// Norms all rows, each as one group, and packs them, shared among the threads; without a norm packs `x`.
-    public static void rows(StepContext c, Activations x, RowNorm norm, Activations out, Packing packing) {
+    /// Norms all rows, each as one group, and packs them, shared among the threads; without a norm packs `x`. A single
+    /// row each thread norms and packs for itself.
+    public static void rows(StepContext c, Activations x, RowNorm norm, Activations out, Packing packing, int thread) {
+        if (c.single(out)) {
+            packing.downSingle(c, prepare(c, x, norm, packing, thread));
+            return;
+        }
         if (norm == null) {
             packing.rows(c, x);
             return;
@@ -29,18 +34,28 @@ public record CpuNorm(Activations x, RowNorm norm, Activations out) implements C
         int rows = c.rows(out);
         int grain = c.grain(rows);
         for (int i = c.claim(grain); i < rows; i = c.claim(grain)) {
-            for (int t = i; t < Math.min(i + grain, rows); t++) {
+            int to = Math.min(i + grain, rows);
+            for (int t = i; t < to; t++) {
                 norm.groups(x, t * width, out, 1);
                 packing.row(out, t);
             }
+            packing.down(c, out, i, to);
         }
     }
 
     /// Norms the row of a step that has one only, as one group, and packs it, for a single thread; without a
-    /// norm packs it as it is.
+    /// norm packs it as it is. Where a phase before has done so ([Packing#before]) ends what that began.
     ///
     /// @return the normed row
     public static float[] own(StepContext c, Activations x, RowNorm norm, Packing packing, int thread) {
+        if (packing.changed(c)) {
+            packing.sum(c, thread);
+            return norm == null ? x.data : c.normed(thread).data;
+        }
+        return prepare(c, x, norm, packing, thread);
+    }
+
+    private static float[] prepare(StepContext c, Activations x, RowNorm norm, Packing packing, int thread) {
         if (norm == null) {
             packing.own(x, thread);
             return x.data;

@@ -32,9 +32,9 @@ public record CpuNormGateUp(
         return first(c) + 1;
     }
 
-    /// The phase of the projections: the first one, unless rows are normed or packed for all threads before.
+    /// The phase of the projections: the first one, unless rows are prepared for all threads before.
     private int first(StepContext c) {
-        return !c.single(out) && (norm != null || packing.any()) ? 1 : 0;
+        return packing.before(c, out, norm != null) ? 1 : 0;
     }
 
     @Override
@@ -45,11 +45,12 @@ public record CpuNormGateUp(
     @Override
     public void run(StepContext c, int phase, int thread) {
         float[] in = normed.data;
+        if (phase < first(c)) {
+            CpuNorm.rows(c, x, norm, normed, packing, thread);
+            return;
+        }
         if (c.single(out)) {
             in = CpuNorm.own(c, x, norm, packing, thread);
-        } else if (phase < first(c)) {
-            CpuNorm.rows(c, x, norm, normed, packing);
-            return;
         }
         int rows = gate.rows();
         int tokens = c.rows(out);
@@ -77,8 +78,8 @@ public record CpuNormGateUp(
     private void tile(StepContext c, int from, int to, int thread) {
         int tokens = c.rows(out);
         GateTile tile = c.gateTile(thread);
-        gate.runTile(normed.data, tokens, from, to, tile.gate(), c.scratch(thread));
-        up.runTile(normed.data, tokens, from, to, tile.up(), c.scratch(thread));
+        gate.runTile(normed.data, tokens, from, to, tile.gate(), c, thread);
+        up.runTile(normed.data, tokens, from, to, tile.up(), c, thread);
         math.tile(tokens, from, to, tile, out);
     }
 }

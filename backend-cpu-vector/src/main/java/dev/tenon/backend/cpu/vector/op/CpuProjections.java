@@ -34,9 +34,9 @@ public record CpuProjections(
         return count;
     }
 
-    /// The phase of the projections: the first one, unless rows are normed or packed for all threads before.
+    /// The phase of the projections: the first one, unless rows are prepared for all threads before.
     private int projection(StepContext c) {
-        return !c.single(heads[0].out()) && (norm != null || packing.any()) ? 1 : 0;
+        return packing.before(c, heads[0].out(), norm != null) ? 1 : 0;
     }
 
     @Override
@@ -47,7 +47,7 @@ public record CpuProjections(
     @Override
     public void run(StepContext c, int phase, int thread) {
         switch (phase - projection(c)) {
-            case -1 -> CpuNorm.rows(c, x, norm, normed, packing);
+            case -1 -> CpuNorm.rows(c, x, norm, normed, packing, thread);
             case 0 -> {
                 float[] in = normed.data;
                 if (c.single(heads[0].out())) {

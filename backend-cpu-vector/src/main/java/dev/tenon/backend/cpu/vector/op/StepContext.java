@@ -51,6 +51,7 @@ public final class StepContext {
     private final int claims;
     private final ThreadMemory[] memory;
     private final AttentionSplit split;
+    private final AdapterRows adapters = new AdapterRows();
     private StepInput input;
     private boolean oneBlockEach;
     private int[] selectedToken = new int[1];
@@ -86,6 +87,7 @@ public final class StepContext {
         runCount = 0;
         oneBlockEach = true;
         split.reset();
+        adapters.begin(newInput);
         for (int t = 0; t < tokens; t++) {
             if (newInput.wantsLogits(t)) {
                 selectedToken[selected++] = t;
@@ -110,6 +112,11 @@ public final class StepContext {
     /// {@return the input}
     public StepInput input() {
         return input;
+    }
+
+    /// {@return which rows use which adapter}
+    AdapterRows adapters() {
+        return adapters;
     }
 
     /// {@return rows of a value in this step}

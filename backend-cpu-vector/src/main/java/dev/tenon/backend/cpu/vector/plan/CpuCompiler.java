@@ -12,7 +12,6 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.CoreOp;
-import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.kernel.KernelProvider;
@@ -58,14 +57,15 @@ public final class CpuCompiler implements Compiler {
         KernelSet selected = new KernelSet(kernels.vector(), warming, request.kernels());
         Graph graph = request.graph().expanded(op -> !OpSupport.isFused(op));
         List<Issue> issues = new ArrayList<>(cacheIssues(graph, options));
-        graph = options.fuse() ? Fusion.fuse(graph, OpSupport::isFused) : graph.expanded();
-        issues.addAll(GraphSupport.refusals(graph, new OpSupport(request.weights(), selected)::of));
+        FoldedAdapters folded = options.fuse() ? FoldedAdapters.fuse(graph) : FoldedAdapters.none(graph);
+        issues.addAll(GraphSupport.refusals(folded.graph(), new OpSupport(request.weights(), selected)::of));
         if (!issues.isEmpty()) {
             throw new UnsupportedModelException(
                     "graph " + request.graph().name() + " cannot run on the CPU backend", issues);
         }
         WeightBinder binder = new WeightBinder(request.weights(), selected);
-        return new PlanBuilder(graph, options, binder, selected, allocator, threads).build();
+        return new PlanBuilder(folded.graph(), folded.adapters(), options, binder, selected, allocator, threads)
+                .build();
     }
 
     /// Blocks of Q8_0 must fit into heads.

@@ -36,13 +36,13 @@ import dev.tenon.backend.cpu.vector.op.CpuHeadLinear;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
 import dev.tenon.backend.cpu.vector.op.CpuLinear;
 import dev.tenon.backend.cpu.vector.op.CpuLinearThen;
-import dev.tenon.backend.cpu.vector.op.CpuLowRankAdd;
 import dev.tenon.backend.cpu.vector.op.CpuNorm;
 import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
 import dev.tenon.backend.cpu.vector.op.CpuProjections;
 import dev.tenon.backend.cpu.vector.op.CpuRope;
 import dev.tenon.backend.cpu.vector.op.CpuRows;
 import dev.tenon.backend.cpu.vector.op.CpuSelectRows;
+import dev.tenon.backend.cpu.vector.op.LowRankChange;
 import dev.tenon.backend.cpu.vector.op.Packing;
 import dev.tenon.backend.cpu.vector.plan.LoweredGraph.ThreadNeeds;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
@@ -66,6 +66,7 @@ final class Lowering {
     private final int maxTokens;
     private final ValuePool<Activations> pool;
     private final Graph graph;
+    private final AdapterLowering adapters;
     private final ElementDispatch elements;
     private final ExpertLowering experts;
     private final List<LoweredGraph.Entry> entries = new ArrayList<>();
@@ -81,6 +82,7 @@ final class Lowering {
     /// Prepares the pass.
     ///
     /// @param graph fused graph whose ops `OpSupport` accepted
+    /// @param adapters what adapters change of projections, by the value that they compute
     /// @param binder binds weights
     /// @param cache the plan's KV cache
     /// @param states makes the kernels of ops with a state
@@ -89,6 +91,7 @@ final class Lowering {
     /// @param maxTokens most tokens of a step
     Lowering(
             Graph graph,
+            Map<Value, LowRankAdd> adapters,
             WeightBinder binder,
             CpuKv cache,
             StateKernels states,
@@ -110,6 +113,7 @@ final class Lowering {
         this.pool =
                 new ValuePool<>(graph.ops(), outputs, (purpose, width, selected) -> new Activations(width, selected));
         this.experts = new ExpertLowering(this, binder, pool);
+        this.adapters = new AdapterLowering(this, adapters, binder, kernels, memory, pool);
     }
 
     /// {@return the graph as kernels}
@@ -188,7 +192,7 @@ final class Lowering {
                 add(n, n.out().name(), "f32.java", PartKernels.plainRmsNorm(n, pool, elements.math()));
             case PartOp.Join j -> add(j, j.out().name(), "f32.java", PartKernels.join(j, pool));
             case PartOp.HeadLinear l -> headLinear(l);
-            case LowRankAdd l -> lowRankAdd(l);
+            case LowRankAdd l -> adapters.lower(l);
             case StateOp s -> add(s, s.out().name(), states.name(s), states.of(s, pool, binder));
             case FusedOp.NormQkvRope f -> projections(UsualProjections.of(f), null, f);
             case FusedOp.Qkv f -> projections(UsualProjections.of(f), null, f);
@@ -248,7 +252,7 @@ final class Lowering {
     private void linear(Op op, CoreOp.Linear l, Value residual, Value out) {
         Activations x = pool.get(l.x());
         Activations sum = residual == null ? null : pool.get(residual);
-        BoundLinear bound = bind(l);
+        BoundLinear bound = bind(l, x.selected);
         Activations result = pool.define(out, x.selected);
         add(op, new CpuLinear(x, bound, sum, result, Packing.before(bound), elements), bound);
     }
@@ -267,29 +271,6 @@ final class Lowering {
         String name = packs ? all.kernelName() : "plain.generic";
         Support.Level level = packs ? Support.Level.FAST : Support.Level.GENERIC;
         add(kernel, new PlanReport.Kernel(l.kind(), w.name(), name, level));
-    }
-
-    private void lowRankAdd(LowRankAdd l) {
-        Activations x = pool.get(l.x());
-        Activations base = pool.get(l.base());
-        List<CpuLowRankAdd.Part> parts = new ArrayList<>();
-        List<BoundLinear> all = new ArrayList<>();
-        for (LowRankAdd.Part part : l.parts()) {
-            BoundLinear a = bind(part.a(), null);
-            BoundLinear b = bind(part.b(), null);
-            Activations down = pool.temporary(a.rows(), x.selected);
-            parts.add(new CpuLowRankAdd.Part(part.adapter(), a, b, part.factor(), down, Packing.before(b)));
-            all.addAll(List.of(a, b));
-        }
-        Packing packing =
-                Packing.before(parts.stream().map(CpuLowRankAdd.Part::a).toArray(BoundLinear[]::new));
-        Activations delta = pool.temporary(l.out().width(), x.selected);
-        Activations out = pool.define(l.out(), x.selected);
-        CpuLowRankAdd kernel =
-                new CpuLowRankAdd(x, base, parts.toArray(CpuLowRankAdd.Part[]::new), delta, out, packing);
-        add(l, kernel, all.toArray(BoundLinear[]::new));
-        parts.forEach(part -> pool.release(part.down()));
-        pool.release(delta);
     }
 
     private void attention(CoreOp.Attention a) {
@@ -332,8 +313,9 @@ final class Lowering {
             norm = norm(f.norm().get());
             normed = f.normRead() ? normedOutput(f.norm().get(), x) : normed(x);
         }
+        boolean selected = x.selected;
         BoundLinear[] linears =
-                f.parts().stream().map(part -> bind(part.linear())).toArray(BoundLinear[]::new);
+                f.parts().stream().map(part -> bind(part.linear(), selected)).toArray(BoundLinear[]::new);
         CpuRope[] heads = new CpuRope[linears.length];
         for (int i = 0; i < heads.length; i++) {
             heads[i] = heads(f.parts().get(i), i == 0 ? scale : null, x.selected);
@@ -372,8 +354,8 @@ final class Lowering {
             normed = normed(x);
         }
         GateMath math = gateMath(f.activate(), f.gate().isPresent());
-        BoundLinear gate = bind(f.gate().orElse(f.up()));
-        BoundLinear up = f.gate().isPresent() ? bind(f.up()) : null;
+        BoundLinear gate = bind(f.gate().orElse(f.up()), x.selected);
+        BoundLinear up = f.gate().isPresent() ? bind(f.up(), x.selected) : null;
         Activations upOut = up == null ? null : pool.temporary(up.rows(), x.selected);
         Activations out = pool.define(f.outputs().getFirst(), x.selected);
         BoundLinear[] linears = up == null ? new BoundLinear[] {gate} : new BoundLinear[] {gate, up};
@@ -400,7 +382,7 @@ final class Lowering {
 
     private void linearThen(FusedOp.LinearThen f) {
         Activations x = pool.get(f.linear().x());
-        BoundLinear linear = bind(f.linear());
+        BoundLinear linear = bind(f.linear(), x.selected);
         FollowingParts parts = FollowingParts.of(f, this, pool);
         Activations out = pool.define(f.outputs().getFirst(), x.selected);
         Packing packing = Packing.before(linear);
@@ -432,12 +414,14 @@ final class Lowering {
         };
     }
 
-    BoundLinear bind(CoreOp.Linear l) {
-        return bind(l.weight(), l.bias().orElse(null));
+    /// Binds a projection, and what adapters change of it.
+    private BoundLinear bind(CoreOp.Linear l, boolean selected) {
+        return bind(l, adapters.changes(l, selected));
     }
 
-    private BoundLinear bind(Weight weight, Weight bias) {
-        BoundLinear bound = binder.linear(weight, bias);
+    /// Binds a projection.
+    BoundLinear bind(CoreOp.Linear l, LowRankChange... changes) {
+        BoundLinear bound = binder.linear(l.weight(), l.bias().orElse(null), changes);
         needs(bound, 1);
         return bound;
     }
@@ -469,6 +453,10 @@ final class Lowering {
         for (BoundLinear linear : linears) {
             names.add(linear.kernelName());
             tensors.add(linear.name());
+            if (linear.changes().length > 0) {
+                names.add(kernels.lowRankName());
+                adapters.release(linear.changes());
+            }
             if (linear.level() != Support.Level.FAST) {
                 level = linear.level();
             }
@@ -479,6 +467,11 @@ final class Lowering {
     /// Ends an op without matrices.
     void add(Op op, String name, String kernelName, CpuKernel kernel) {
         add(kernel, new PlanReport.Kernel(op.kind(), name, kernelName, Support.Level.FAST));
+    }
+
+    /// Notes weight bytes that a decoded token reads.
+    void reads(long bytes) {
+        weightBytes += bytes;
     }
 
     /// Ends an op: what was counted of weights since the op before is this kernel's.

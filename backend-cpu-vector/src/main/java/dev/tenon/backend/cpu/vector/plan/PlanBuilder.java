@@ -6,7 +6,9 @@ import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.Value;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
@@ -19,6 +21,7 @@ import dev.tenon.backend.cpu.vector.memory.PackedRows;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
+import dev.tenon.backend.cpu.vector.op.LowRankChange;
 import dev.tenon.backend.cpu.vector.op.StepContext;
 import dev.tenon.backend.cpu.vector.op.ThreadMemory;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
@@ -29,10 +32,12 @@ import dev.tenon.backend.cpu.vector.warmup.WarmupTask;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /// Compiles a graph into a plan: lowers it, and takes the memory that its kernels need.
 ///
 /// @param graph graph of core ops and fused ops, all supported
+/// @param adapters what adapters change of projections, by the value that they compute
 /// @param options limits
 /// @param binder binds weights
 /// @param kernels selects kernels
@@ -40,6 +45,7 @@ import java.util.List;
 /// @param threads runs the steps
 record PlanBuilder(
         Graph graph,
+        Map<Value, LowRankAdd> adapters,
         PlanOptions options,
         WeightBinder binder,
         KernelSet kernels,
@@ -63,8 +69,9 @@ record PlanBuilder(
         memory.onClose(cache::close);
         CpuStates states = states(memory);
         StateKernels stateKernels = new StateKernels(graph.stateOps(), states, kernels);
-        LoweredGraph lowered =
-                new Lowering(graph, binder, cache, stateKernels, kernels, memory, options.maxBatchTokens()).run();
+        LoweredGraph lowered = new Lowering(
+                        graph, adapters, binder, cache, stateKernels, kernels, memory, options.maxBatchTokens())
+                .run();
         ThreadMemory[] threadMemory = threadMemory(lowered, layers, memory);
         // Before the large arrays: machine code is generated while those get their memory.
         Warmup warmup = null;
@@ -85,6 +92,9 @@ record PlanBuilder(
                 rowOfThread[i] = memory.segment(rows.ownBytes(), "packed activations");
             }
             rows.useOwn(rowOfThread);
+        }
+        for (LowRankChange change : binder.changes()) {
+            change.useOwn(threads.size());
         }
         if (lowered.experts().any()) {
             lowered.experts().use(memory, options.maxBatchTokens(), threads.size());

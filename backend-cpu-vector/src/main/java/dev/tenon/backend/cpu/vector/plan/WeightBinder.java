@@ -3,15 +3,19 @@ package dev.tenon.backend.cpu.vector.plan;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.cpu.OpKernel;
 import dev.tenon.api.kernel.cpu.OpWeight;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.backend.cpu.vector.kernel.lowrank.LowRankMath;
+import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.PackedRows;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
+import dev.tenon.backend.cpu.vector.op.LowRankChange;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -19,6 +23,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntBinaryOperator;
 
 /// Binds the weights of a graph: matrices in place, vectors decoded once.
 final class WeightBinder {
@@ -30,6 +35,7 @@ final class WeightBinder {
     private final Map<Weight, float[]> decoded = new HashMap<>();
     private final List<PackedRows> packedRows = new ArrayList<>();
     private final List<BoundLinear> linears = new ArrayList<>();
+    private final List<LowRankChange> changes = new ArrayList<>();
     private final Map<String, MemorySegment> matrices = new HashMap<>();
 
     /// Creates a binder.
@@ -121,7 +127,8 @@ final class WeightBinder {
     ///
     /// @param weight the matrix
     /// @param bias its bias, or null
-    BoundLinear linear(Weight weight, Weight bias) {
+    /// @param changes what adapters change of it
+    BoundLinear linear(Weight weight, Weight bias, LowRankChange... changes) {
         KernelSet.Linear kernel = kernels.linear(format(weight), weight.cols());
         BoundLinear linear = new BoundLinear(
                 weight.name(),
@@ -131,9 +138,46 @@ final class WeightBinder {
                 rowBytes(weight),
                 weight.rows(),
                 weight.cols(),
-                bias == null ? NONE : vector(bias));
+                bias == null ? NONE : vector(bias),
+                changes);
         linears.add(linear);
         return linear;
+    }
+
+    /// {@return what an adapter changes, its matrices decoded and put in another order}
+    ///
+    /// @param part the adapter's part of the op
+    /// @param down `[rows, padded rank]`, memory for the product with the first matrix
+    /// @param memory gives memory
+    LowRankChange change(LowRankAdd.Part part, Activations down, PlanMemory memory) {
+        LowRankMath math = kernels.lowRank();
+        int rank = part.a().rows();
+        int rows = Math.ceilDiv(part.b().rows(), math.lanes()) * math.lanes();
+        float[] a = memory.floats(
+                (long) part.a().cols() * down.width, "adapter " + part.a().name());
+        float[] b = memory.floats((long) rows * rank, "adapter " + part.b().name());
+        reorder(part.a(), a, (r, c) -> c * down.width + r);
+        reorder(part.b(), b, (r, c) -> math.index(r, c, rank));
+        LowRankChange change = new LowRankChange(part.adapter(), part.factor(), rank, a, b, down, math);
+        changes.add(change);
+        return change;
+    }
+
+    private void reorder(Weight weight, float[] to, IntBinaryOperator place) {
+        rowBytes(weight);
+        float[] row = new float[weight.cols()];
+        OpWeight bound = new OpWeight(weight, format(weight), checked(weight));
+        for (int r = 0; r < weight.rows(); r++) {
+            bound.format().dequantize(bound.data(), bound.rowAt(0, r), row, 0, row.length);
+            for (int c = 0; c < row.length; c++) {
+                to[place.applyAsInt(r, c)] = row[c];
+            }
+        }
+    }
+
+    /// {@return the changes of adapters; they need memory before the first step}
+    List<LowRankChange> changes() {
+        return changes;
     }
 
     /// {@return the matrices of experts, each with its kernel}

@@ -19,6 +19,7 @@ import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
+import dev.tenon.backend.cpu.vector.kernel.lowrank.LowRankMath;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.math.ElementDispatch;
 import dev.tenon.backend.cpu.vector.warmup.WarmAttention;
@@ -155,6 +156,16 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
             return ElementMath.SCALAR;
         }
         return warming ? new WarmElementMath(ElementMath.SCALAR, VectorKernels::elements) : VectorKernels.elements();
+    }
+
+    /// {@return what reports call the products of adapters}
+    public String lowRankName() {
+        return vector ? "low_rank.vector" + vectorBits() : "low_rank.scalar";
+    }
+
+    /// {@return the products of adapters}
+    public LowRankMath lowRank() {
+        return vector ? VectorKernels.lowRank() : LowRankMath.SCALAR;
     }
 
     /// {@return what reports call ops with a state}

@@ -17,7 +17,6 @@ import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.cpu.OpKernel;
 import dev.tenon.backend.cpu.vector.op.EvaluatedRows;
-import java.util.Comparator;
 
 /// Judges which ops run here, and how.
 ///
@@ -31,11 +30,6 @@ public record OpSupport(Weights weights, KernelSet kernels) {
         return switch (op) {
             case CoreOp.Linear linear -> matrix(linear.weight());
             case ExpertOp.ExpertLinear linear -> matrix(linear.weight());
-            case LowRankAdd adapters ->
-                adapters.weights().stream()
-                        .map(this::matrix)
-                        .max(Comparator.comparing(Support::level))
-                        .orElseThrow();
             case PartOp.HeadLinear heads -> {
                 String weight = heads.weight().name();
                 KernelSet.Linear kernel =
@@ -59,6 +53,7 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                     ExpertOp.Router _,
                     ExpertOp.WeightedSum _,
                     CoreOp.SelectRows _,
+                    LowRankAdd _,
                     PositionScale _,
                     PartOp.Slice _,
                     PartOp.GroupedRmsNorm _,

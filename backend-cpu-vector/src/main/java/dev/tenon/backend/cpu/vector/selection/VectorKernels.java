@@ -22,6 +22,8 @@ import dev.tenon.backend.cpu.vector.kernel.linear.Q5_0Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q5_1Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q5_KLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q8_0Linear;
+import dev.tenon.backend.cpu.vector.kernel.lowrank.LowRankMath;
+import dev.tenon.backend.cpu.vector.kernel.lowrank.VectorLowRankMath;
 import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
 import dev.tenon.backend.cpu.vector.kernel.permuted.Q4_KLinear;
 import dev.tenon.backend.cpu.vector.kernel.permuted.Q6_KLinear;
@@ -58,6 +60,8 @@ public final class VectorKernels {
     private static final ElementMath ELEMENTS = new VectorElementMath();
     private static final StateMath STATES = new VectorStateMath();
 
+    private static final LowRankMath LOW_RANK = new VectorLowRankMath();
+
     private VectorKernels() {}
 
     /// {@return the kernel for a format that reads activations as they are, or null if there is
@@ -83,6 +87,11 @@ public final class VectorKernels {
     /// {@return activations and norms}
     public static ElementMath elements() {
         return ELEMENTS;
+    }
+
+    /// {@return the products of adapters}
+    public static LowRankMath lowRank() {
+        return LOW_RANK;
     }
 
     /// {@return the arithmetic of ops with a state}
