@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
@@ -135,6 +136,18 @@ final class Jars {
 
     /// Copies a jar with another version and one void method that does nothing.
     static Path broken(Path jar, Path target, String version, String type, String method) throws IOException {
+        return withCode(jar, target, version, type, method, CodeBuilder::return_);
+    }
+
+    /// Copies a jar with another version and one method that throws a NullPointerException.
+    static Path failing(Path jar, Path target, String version, String type, String method) throws IOException {
+        return withCode(
+                jar, target, version, type, method, code -> code.aconst_null().athrow());
+    }
+
+    private static Path withCode(
+            Path jar, Path target, String version, String type, String method, Consumer<CodeBuilder> code)
+            throws IOException {
         return changed(
                 jar,
                 target,
@@ -144,7 +157,7 @@ final class Jars {
                         m -> m.methodName().equalsString(method), (builder, element) -> {
                             if (element instanceof CodeModel) {
                                 changes.run();
-                                builder.withCode(CodeBuilder::return_);
+                                builder.withCode(code);
                             } else {
                                 builder.with(element);
                             }

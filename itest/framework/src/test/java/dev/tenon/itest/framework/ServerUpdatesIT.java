@@ -3,6 +3,9 @@ package dev.tenon.itest.framework;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -38,6 +41,63 @@ class ServerUpdatesIT {
     void norDoesAnythingStayAfterManyUpdates() throws Exception {
         int minutes = Integer.getInteger("tenon.itest.minutes", 0);
         serve(Duration.ofMinutes(minutes), minutes == 0 ? 5 : 13);
+    }
+
+    /// One fails late in its start, the other has no command at all. Counts go on where the next one serves.
+    @Test
+    void aVersionThatCannotServeLeavesTheOldOneServing() throws Exception {
+        Path ours = Jars.ours("platform-server");
+        Path failing = Jars.failing(
+                ours,
+                folder.resolve("failing.jar"),
+                "1.0.1",
+                "dev.tenon.platform.server.models.ModelHost",
+                "loadPinned");
+        Path without = Jars.patched(
+                ours, folder.resolve("without.jar"), Map.of("Bundle-Version", "1.0.2", "Service-Component", ""));
+        Installation installation = Installation.copy(folder);
+        try (RunningServer server =
+                new RunningServer(installation, Duration.ofMinutes(5), "--embeddings", "-c", "512")) {
+            double before;
+            try (ServerTraffic traffic = new ServerTraffic(server)) {
+                traffic.awaitAnswers();
+                HttpResponse<String> refusal = install(server, failing);
+                assertEquals(409, refusal.statusCode(), refusal::body);
+                assertTrue(
+                        refusal.body()
+                                .matches("(?s).*1\\.0\\.1 cannot take over the running command:"
+                                        + " NullPointerException.* stays in use.*BUNDLE-002.*"),
+                        refusal::body);
+                traffic.awaitAnswers();
+                Installation.Result refused = installation.tenon("bundles", "update", without.toString());
+                assertEquals(1, refused.code(), refused::out);
+                assertTrue(
+                        refused.err()
+                                .contains("1.0.2 cannot take over the running command: it offers no command 'serve'"),
+                        refused::err);
+                traffic.awaitAnswers();
+                before = server.metric("generation_tokens_total");
+                update(installation, Manager.SERVER, "1.0.3");
+                traffic.awaitAnswers();
+                traffic.end();
+            }
+            assertTrue(before > 0 && server.metric("generation_tokens_total") > before, "counts go on");
+            assertEquals("", server.errors());
+            assertEquals(0, server.terminate(), server::errors);
+        }
+    }
+
+    private static HttpResponse<String> install(RunningServer server, Path jar) throws Exception {
+        HttpResponse<String> answer =
+                server.send(HttpRequest.newBuilder(URI.create(server.address + "/tenon/bundles/install"))
+                        .header("Content-Type", "application/java-archive")
+                        .POST(HttpRequest.BodyPublishers.ofFile(jar))
+                        .build());
+        while (answer.statusCode() == 202) {
+            String id = answer.body().replaceAll(".*\"change\":\"([^\"]+)\".*", "$1");
+            answer = server.get("/tenon/bundles/changes/" + id);
+        }
+        return answer;
     }
 
     private void serve(Duration time, int rounds) throws Exception {

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.osgi.annotation.versioning.ProviderType;
 
 /// A command's access to streams, terminal, settings and model names.
@@ -132,20 +133,25 @@ public interface Console {
         return Interrupt.NONE;
     }
 
-    /// Leaves things to the next run of this command: its bundle stops, or is replaced by another version. Once
-    /// the command has returned, it runs again with the same arguments as soon as a bundle offers it, and gets
-    /// the things from [#handedOn()]. If none does within ten seconds after the bundle has stopped, they are
-    /// closed, and the process ends with the command's status. For any thread, before the command returns.
+    /// Tells that the command does its work, and offers what it has to another version of it: when
+    /// the command's bundle is replaced, the new bundle's command runs beside this one with the
+    /// same arguments. If that fails before it calls this method, this one goes on, and the bundle
+    /// stays; else this one's bundle stops. Where this command has itself taken the place of
+    /// another one, that one's bundle stops now. For any thread.
     ///
-    /// @param things of classes that outlive the bundle
-    /// @throws UnsupportedOperationException if nobody runs the command again
-    default void handOn(List<AutoCloseable> things) {
-        throw new UnsupportedOperationException("the command is not run again");
+    /// @param things called when the other one begins; gives objects of classes that outlive the
+    ///     bundle
+    default void offer(Supplier<List<Object>> things) {}
+
+    /// {@return what the command whose place this one takes offers now; else an empty list}
+    default List<Object> offered() {
+        return List.of();
     }
 
-    /// {@return what the run before this one left, now the command's to close; else an empty list}
-    default List<AutoCloseable> handedOn() {
-        return List.of();
+    /// {@return whether another run of the command does its work, so that this one has only to end
+    /// what it has begun}
+    default boolean isSucceeded() {
+        return false;
     }
 
     /// Looks up a setting: environment `TENON_<KEY>`, then configuration, then property

@@ -19,6 +19,7 @@ import java.net.UnknownHostException;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -43,6 +44,7 @@ public final class TenonServer implements AutoCloseable {
     private final HttpServer http;
     private final String address;
     private final boolean takesOver;
+    private final ConcurrentMap<String, Object[]> counts;
     private volatile boolean ready;
     private boolean closed;
 
@@ -78,6 +80,7 @@ public final class TenonServer implements AutoCloseable {
                         Metrics.labels("path", path, "status", Integer.toString(status)),
                         1)));
         this.takesOver = given != null;
+        this.counts = metrics.counts();
         this.address = (options.keyStore == null ? "http://" : "https://") + hostText(where) + ":" + http.port();
         metrics.gauge("http_connections", "Open connections.", "", http::connections);
         http.every(LOOK_FOR_EXPIRED, models::unloadExpired);
@@ -93,7 +96,7 @@ public final class TenonServer implements AutoCloseable {
     /// Begins to listen, then loads the models that are always loaded; the other way round with what another server
     /// listened on.
     static TenonServer start(ServerBuilder options) {
-        Metrics metrics = new Metrics(options.metricsPrefix);
+        Metrics metrics = new Metrics(options.metricsPrefix, options.before == null ? null : options.before.counts());
         List<SharedModel> left = options.before == null ? List.of() : options.before.models();
         ModelHost models = new ModelHost(options.engine, options.modelLimits(), options.pinned, options.store, left);
         Generations generations = new Generations(models, metrics);
@@ -179,9 +182,9 @@ public final class TenonServer implements AutoCloseable {
     /// started,
     /// [#retire(Duration)] ends this one.
     ///
-    /// @return the listening channel and the loaded models
+    /// @return the listening channel, the loaded models and the counts
     public HandOver handOver() {
-        return new HandOver(http.listener(), models.share());
+        return new HandOver(http.listener(), models.share(), counts);
     }
 
     /// Accepts no more connections, answers what comes on those that there are, and closes the server, but not what it

@@ -92,6 +92,23 @@ class TakeOverTests {
     }
 
     @Test
+    void countsGoOnWhoeverAnswers() throws Exception {
+        try (ServerFixture old = fixture()) {
+            assertEquals(200, old.post(PATH, TALE.formatted(3, "")).statusCode());
+            try (TenonServer next =
+                    successor(old, old.engine).takeOver(old.server.handOver()).start()) {
+                old.post(PATH, TALE.formatted(4, "")); // of either: both accept until one retires
+                old.server.retire(LIMIT);
+                assertEquals(200, old.post(PATH, TALE.formatted(5, "")).statusCode());
+                String text = old.get("/metrics").body();
+                assertTrue(text.contains("tenon:generation_tokens_total{model_name=\"story\"} 12\n"), text);
+                assertTrue(text.contains("tenon:request_generation_tokens_count{model_name=\"story\"} 3\n"), text);
+                assertTrue(text.contains("tenon:http_connections 1\n"), "of " + next.address() + ": " + text);
+            }
+        }
+    }
+
+    @Test
     void connectionsOfTheOldOneEndWithTheirNextAnswer() throws Exception {
         try (ServerFixture old = fixture();
                 Socket socket = new Socket("127.0.0.1", old.server.port())) {

@@ -3,6 +3,7 @@ package dev.tenon.platform.bundles.manager;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.boot.BundleTrust;
+import dev.tenon.platform.cli.RunningCommand;
 import dev.tenon.platform.cli.WorkFolder;
 import dev.tenon.platform.core.control.EngineControl;
 import java.io.File;
@@ -27,23 +28,24 @@ import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
-import org.osgi.framework.ServiceReference;
 import org.osgi.framework.wiring.FrameworkWiring;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicy;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Installs, replaces and removes bundles of a running platform.
 ///
 /// A new version is installed and started next to the old one, with its services hidden, and
-/// tested; only then do the models move to it, and only then does the old one go. Whatever fails
-/// before that takes the new version away and leaves the old one as it was. Safe for any thread;
-/// changes are made one at a time, under this object's monitor, which callers may hold over
-/// several.
+/// tested; only then does a running command go over to it, then the models, and only then does the
+/// old one go. Whatever fails before that takes the new version away and leaves the old one as it
+/// was. Safe for any thread; changes are made one at a time, under this object's monitor, which
+/// callers may hold over several.
 @Component(service = BundleManager.class, configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundleManager {
     private static final Logger LOG = LoggerFactory.getLogger(BundleManager.class);
@@ -53,15 +55,6 @@ public final class BundleManager {
 
     private static final String LOCATION = "tenon:";
     private static final long REFRESH_SECONDS = 30;
-    private static final long SERVICES_MILLIS = 2000;
-    private static final Set<String> SERVICES = Set.of(
-            "dev.tenon.api.quant.QuantFormat",
-            "dev.tenon.api.model.ModelArchitecture",
-            "dev.tenon.api.device.Backend",
-            "dev.tenon.api.kernel.KernelProvider",
-            "dev.tenon.api.text.TokenizerProvider",
-            "dev.tenon.api.text.ChatTemplateEngine",
-            "dev.tenon.api.text.SamplerProvider");
 
     private final BundleContext context;
     private final EngineControl engine;
@@ -71,6 +64,13 @@ public final class BundleManager {
     /// Locations of the distribution's bundles that were replaced, by symbolic name.
     private final Map<String, String> replaced = new ConcurrentHashMap<>();
     private int changes;
+
+    /// Null where no command can be replaced.
+    @Reference(
+            cardinality = ReferenceCardinality.OPTIONAL,
+            policy = ReferencePolicy.DYNAMIC,
+            policyOption = ReferencePolicyOption.GREEDY)
+    volatile RunningCommand running;
 
     /// Creates the manager.
     ///
@@ -278,7 +278,7 @@ public final class BundleManager {
                 refuse(ApiPackages.missing(entered.get(i), context));
                 step = "did not start";
                 entered.get(i).start();
-                awaitServices(entered.get(i), parts.get(i).old());
+                OfferedServices.await(engine, entered.get(i), parts.get(i).old());
             }
             trying = jar;
             step = "was refused";
@@ -295,6 +295,13 @@ public final class BundleManager {
             if (old == null) {
                 engine.release(entered.getFirst().getBundleId());
                 return jar.title() + " was installed";
+            }
+            RunningCommand command = running;
+            for (int i = 0; i < parts.size() && command != null; i++) {
+                trying = parts.get(i).jar();
+                step = "cannot take over the running command";
+                long next = entered.get(i).getBundleId();
+                command.replace(places.get(next), next);
             }
             trying = jar;
             step = "cannot run a loaded model";
@@ -365,39 +372,6 @@ public final class BundleManager {
             return LOCATION + bundle.getSymbolicName() + "/" + bundle.getVersion() + "/" + ++changes;
         }
         return location.startsWith(LOCATION) ? location.substring(LOCATION.length()) : LOCATION + location;
-    }
-
-    /// Waits for the component runtime, and refuses services that could not be made.
-    private void awaitServices(Bundle next, Bundle old) {
-        int expected = old == null ? 0 : engine.services(old.getBundleId());
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SERVICES_MILLIS);
-        while (engine.services(next.getBundleId()) < Math.max(expected, registered(next))
-                && System.nanoTime() < deadline) {
-            try {
-                Thread.sleep(10);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                break;
-            }
-        }
-        int known = engine.services(next.getBundleId());
-        if (known < registered(next)) {
-            throw new IllegalStateException((registered(next) - known) + " of its " + registered(next)
-                    + " services cannot be created; the log has the reason");
-        }
-        if (known == 0 && expected > 0) {
-            throw new IllegalStateException("it offers none of the services of the version that it replaces");
-        }
-    }
-
-    private static int registered(Bundle bundle) {
-        ServiceReference<?>[] references = bundle.getRegisteredServices();
-        return references == null
-                ? 0
-                : (int) Arrays.stream(references)
-                        .filter(r -> Arrays.stream((String[]) r.getProperty(Constants.OBJECTCLASS))
-                                .anyMatch(SERVICES::contains))
-                        .count();
     }
 
     /// Refuses to change a bundle without which nobody could change bundles.

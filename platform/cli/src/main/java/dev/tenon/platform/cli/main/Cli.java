@@ -39,7 +39,7 @@ final class Cli {
     private final UnaryOperator<String> settings;
     private final String version;
     private final BooleanSupplier ending;
-    private final Legacy legacy;
+    private final Runs.Run current;
 
     /// Creates a command line.
     ///
@@ -49,20 +49,20 @@ final class Cli {
     /// @param version what `--version` prints
     /// @param ending whether the process is ending; failures after that are caused by stopped
     ///     bundles and not reported
-    /// @param legacy what one run of a command leaves to the next
+    /// @param current this run of the command
     Cli(
             List<CommandSource> sources,
             Streams streams,
             UnaryOperator<String> settings,
             String version,
             BooleanSupplier ending,
-            Legacy legacy) {
+            Runs.Run current) {
         this.sources = List.copyOf(sources);
         this.streams = streams;
         this.settings = settings;
         this.version = version;
         this.ending = ending;
-        this.legacy = legacy;
+        this.current = current;
     }
 
     /// Runs a command.
@@ -75,7 +75,7 @@ final class Cli {
         try {
             status = run(debugAsked, helpAsOption(args));
         } catch (RuntimeException | OutOfMemoryError | LinkageError | StackOverflowError e) {
-            status = unreported() ? CliErrors.FAILED : CliErrors.failure(e, streams.err(), debugAsked);
+            status = failure(e, debugAsked);
         }
         try {
             streams.out().flush();
@@ -87,6 +87,24 @@ final class Cli {
         }
         streams.err().flush();
         return status;
+    }
+
+    /// Reports a failure: to whoever began a trial, else to people.
+    private int failure(Throwable error, boolean debug) {
+        if (unreported()) {
+            return CliErrors.FAILED;
+        }
+        if (current.isTrial()) {
+            current.failed(error);
+            return CliErrors.FAILED;
+        }
+        return CliErrors.failure(error, streams.err(), debug);
+    }
+
+    private int usage(CommandLine.ParameterException error, boolean debug) {
+        return ending.getAsBoolean() || current.isTrial()
+                ? failure(error, debug)
+                : CliErrors.usage(error, streams.err(), debug);
     }
 
     /// Whether a failure is a consequence of stopped bundles, which is not reported, or of lost output, which is
@@ -107,7 +125,7 @@ final class Cli {
 
     private int run(boolean debugAsked, String... args) {
         Colors colors = Colors.choose(settings.apply("color"), System.getenv(), Arrays.asList(args));
-        RootCommand root = new RootCommand(streams, settings, colors, legacy);
+        RootCommand root = new RootCommand(streams, settings, colors, current);
         Map<TenonCommand, CommandSource> made = new LinkedHashMap<>();
         try {
             List<CommandSource> wanted = wanted(args);
@@ -136,17 +154,15 @@ final class Cli {
             line.setUsageHelpLongOptionsMaxWidth(28);
             line.getHelpSectionMap().remove(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING);
             line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, CommandGroups::list);
-            line.setParameterExceptionHandler((error, params) -> ending.getAsBoolean()
-                    ? CliErrors.FAILED
-                    : CliErrors.usage(error, streams.err(), root.debug() || debugAsked));
+            line.setParameterExceptionHandler((error, params) -> usage(error, root.debug() || debugAsked));
             line.setExecutionExceptionHandler((error, command, result) -> {
                 if (unreported()) {
                     return CliErrors.FAILED;
                 }
                 streams.out().flush();
-                return error instanceof CommandLine.ParameterException usage
-                        ? CliErrors.usage(usage, streams.err(), root.debug())
-                        : CliErrors.failure(error, streams.err(), root.debug());
+                return error instanceof CommandLine.ParameterException wrong
+                        ? usage(wrong, root.debug())
+                        : failure(error, root.debug());
             });
             line.setExecutionStrategy(Ranges::run);
             if (args.length == 0) {
@@ -165,9 +181,7 @@ final class Cli {
             streams.out().print(help);
             return status;
         } finally {
-            if (!legacy.isLeft()) { // else its bundle is being stopped, which releases it
-                made.forEach((command, source) -> source.release(command));
-            }
+            made.forEach((command, source) -> source.release(command));
         }
     }
 
@@ -254,6 +268,10 @@ final class Cli {
         } catch (RuntimeException | LinkageError e) {
             if (ending.getAsBoolean()) {
                 throw e; // caused by stopped bundles
+            }
+            if (current.isTrial()) {
+                current.failed(e);
+                return;
             }
             streams.err()
                     .println("tenon: Command '" + source.name() + "' of " + source.origin() + " cannot be used: "

@@ -2,17 +2,17 @@ package dev.tenon.platform.cli.main;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.platform.boot.EntryPoint;
+import dev.tenon.platform.cli.RunningCommand;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.Streams;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleEvent;
@@ -30,15 +30,22 @@ import org.osgi.service.component.annotations.Deactivate;
 /// Commands are the services of type [TenonCommand] with the property [TenonCommand#NAME] at the
 /// time of the call. Settings come from the environment, the configuration
 /// `dev.tenon.platform.cli`, and framework or system properties.
-@Component(service = EntryPoint.class, configurationPid = "dev.tenon.platform.cli")
-public final class CliMain implements EntryPoint {
-    private static final long SUCCESSOR_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+@Component(
+        service = {EntryPoint.class, RunningCommand.class},
+        configurationPid = "dev.tenon.platform.cli")
+public final class CliMain implements EntryPoint, RunningCommand {
+    private static final long COMMAND_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long POLL_MILLIS = 10;
 
     private final BundleContext context;
     private final Map<String, Object> config;
     private final SynchronousBundleListener end = this::changed;
+    private final Runs runs = new Runs();
     private volatile boolean ending;
+    /// What runs; null before.
+    private volatile Streams streams;
+    private volatile ClassLoader loader;
+    private volatile String[] arguments;
 
     /// Creates the entry point.
     ///
@@ -75,42 +82,73 @@ public final class CliMain implements EntryPoint {
 
     @Override
     public int run(String... args) {
-        String version = context.getBundle().getVersion().toString();
-        Legacy legacy = new Legacy();
-        Streams streams = Streams.ofProcess();
-        int status;
-        do {
-            status = new Cli(sources(), streams, this::setting, version, () -> ending || jvmEnds(), legacy)
-                    .execute(args);
-        } while (legacy.isLeft() && awaitSuccessor(Cli.name(args).orElseThrow()));
-        legacy.take().forEach(thing -> close(thing, streams));
-        return status;
-    }
-
-    /// Waits for a bundle that offers a command whose own one stops.
-    ///
-    /// @return whether there is one
-    private boolean awaitSuccessor(String command) {
-        long end = System.nanoTime() + SUCCESSOR_NANOS;
-        while (!ending && System.nanoTime() < end) {
-            if (sources().stream().anyMatch(source -> source.name().equals(command))) {
-                return true;
-            }
-            if (Arrays.stream(context.getBundles()).anyMatch(bundle -> bundle.getState() == Bundle.STOPPING)) {
-                end = System.nanoTime() + SUCCESSOR_NANOS;
-            }
-            LockSupport.parkNanos(POLL_NANOS);
-        }
-        return false;
-    }
-
-    private static void close(AutoCloseable left, Streams streams) {
+        loader = Thread.currentThread().getContextClassLoader();
+        streams = Streams.ofProcess();
+        arguments = args.clone();
+        Runs.Run first = runs.first();
+        first.ended(execute(first, sources(), args));
         try {
-            left.close();
-        } catch (Exception e) {
-            streams.err().println("tenon: " + left + " cannot be closed: " + e.getMessage());
-            streams.err().flush();
+            return runs.awaitEnd();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("the command was interrupted", e);
         }
+    }
+
+    private int execute(Runs.Run run, List<CommandSource> sources, String... args) {
+        String version = context.getBundle().getVersion().toString();
+        return new Cli(sources, streams, this::setting, version, () -> ending || jvmEnds(), run).execute(args);
+    }
+
+    @Override
+    public void replace(long old, long next) {
+        String[] args = arguments;
+        String name = args == null ? "" : Cli.name(args).orElse("");
+        if (!runs.canBeSucceeded() || commandOf(old, name).isEmpty()) {
+            return;
+        }
+        try {
+            CommandSource source = awaitCommand(next, name);
+            Runs.Run run = runs.next();
+            Thread thread = Thread.ofPlatform()
+                    .name("tenon-command-next")
+                    .inheritInheritableThreadLocals(false)
+                    .unstarted(() -> {
+                        int status = CliErrors.FAILED;
+                        try {
+                            status = execute(run, List.of(source), args);
+                        } finally {
+                            run.ended(status);
+                        }
+                    });
+            thread.setContextClassLoader(loader); // not that of a bundle which may go
+            thread.start();
+            run.awaitWork();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("the start of '" + name + "' was interrupted", e);
+        }
+    }
+
+    private Optional<CommandSource> commandOf(long bundle, String name) {
+        return references()
+                .filter(reference -> reference.getBundle().getBundleId() == bundle)
+                .<CommandSource>map(reference -> new ServiceSource(reference, context))
+                .filter(source -> source.name().equals(name))
+                .findFirst();
+    }
+
+    /// Waits for a command of a bundle that has started: the component runtime takes a moment.
+    private CommandSource awaitCommand(long bundle, String name) throws InterruptedException {
+        long end = System.nanoTime() + COMMAND_NANOS;
+        while (System.nanoTime() < end) {
+            Optional<CommandSource> found = commandOf(bundle, name);
+            if (found.isPresent()) {
+                return found.get();
+            }
+            Thread.sleep(POLL_MILLIS);
+        }
+        throw new IllegalStateException("it offers no command '" + name + "'");
     }
 
     /// Whether the JVM runs its shutdown hooks, of which the one that stops the framework need not be the first.
@@ -140,18 +178,19 @@ public final class CliMain implements EntryPoint {
     }
 
     private List<CommandSource> sources() {
-        List<CommandSource> sources = new ArrayList<>();
+        return references()
+                .<CommandSource>map(reference -> new ServiceSource(reference, context))
+                .toList();
+    }
+
+    private Stream<ServiceReference<TenonCommand>> references() {
         try {
-            Collection<ServiceReference<TenonCommand>> found =
-                    context.getServiceReferences(TenonCommand.class, "(" + TenonCommand.NAME + "=*)");
-            found.stream()
+            return context.getServiceReferences(TenonCommand.class, "(" + TenonCommand.NAME + "=*)").stream()
                     .filter(reference -> isRunning(reference.getBundle()))
-                    .sorted(Comparator.reverseOrder())
-                    .forEach(reference -> sources.add(new ServiceSource(reference, context)));
+                    .sorted(Comparator.reverseOrder());
         } catch (InvalidSyntaxException e) {
             throw new IllegalStateException("the filter is a constant and must be valid", e);
         }
-        return sources;
     }
 
     private record ServiceSource(ServiceReference<TenonCommand> reference, ServiceObjects<TenonCommand> objects)
@@ -179,6 +218,9 @@ public final class CliMain implements EntryPoint {
 
         @Override
         public void release(TenonCommand command) {
+            if (!isRunning(reference.getBundle())) {
+                return; // its bundle is being stopped, which releases it
+            }
             try {
                 objects.ungetService(command);
             } catch (IllegalStateException e) {

@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -58,7 +59,7 @@ final class RootCommand implements Console {
     private final Streams streams;
     private final UnaryOperator<String> settings;
     private final Colors colors;
-    private final Legacy legacy;
+    private final Runs.Run current;
 
     @Option(
             names = {"-h", "--help"},
@@ -100,12 +101,12 @@ final class RootCommand implements Console {
     /// @param streams standard streams, and which are terminals
     /// @param settings looks up a setting by its key; null when it is not set
     /// @param colors whether to use colours
-    /// @param legacy what one run leaves to the next
-    RootCommand(Streams streams, UnaryOperator<String> settings, Colors colors, Legacy legacy) {
+    /// @param current this run of the command
+    RootCommand(Streams streams, UnaryOperator<String> settings, Colors colors, Runs.Run current) {
         this.streams = streams;
         this.settings = settings;
         this.colors = colors;
-        this.legacy = legacy;
+        this.current = current;
     }
 
     boolean debug() {
@@ -198,13 +199,18 @@ final class RootCommand implements Console {
     }
 
     @Override
-    public void handOn(List<AutoCloseable> things) {
-        legacy.leave(things);
+    public void offer(Supplier<List<Object>> things) {
+        current.offer(things);
     }
 
     @Override
-    public List<AutoCloseable> handedOn() {
-        return legacy.take();
+    public List<Object> offered() {
+        return current.offered();
+    }
+
+    @Override
+    public boolean isSucceeded() {
+        return current.isSucceeded();
     }
 
     @Override

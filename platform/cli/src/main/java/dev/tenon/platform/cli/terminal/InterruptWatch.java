@@ -3,6 +3,10 @@ package dev.tenon.platform.cli.terminal;
 import dev.tenon.platform.cli.Console;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -18,7 +22,10 @@ public final class InterruptWatch implements Console.Interrupt {
     /// What a second signal ends the process with; 0 if each one calls the action.
     private final int status;
     private final Runnable action;
-    private final Runnable restore;
+    /// Those that are open of each signal, the last one opened last: it alone hears the signal. Guards itself.
+    private static final Map<String, List<InterruptWatch>> OPEN = new HashMap<>();
+    /// How to give signals their usual meaning again. Guarded by [#OPEN].
+    private static final Map<String, Runnable> RESTORE = new HashMap<>();
 
     /// @param name the signal, without `SIG`
     /// @param status what a second one ends the process with; 0 if each one calls the action
@@ -27,7 +34,13 @@ public final class InterruptWatch implements Console.Interrupt {
         this.name = name;
         this.status = status;
         this.action = action;
-        this.restore = install();
+        synchronized (OPEN) {
+            List<InterruptWatch> open = OPEN.computeIfAbsent(name, n -> new ArrayList<>());
+            if (open.isEmpty()) {
+                RESTORE.put(name, install(name));
+            }
+            open.add(this);
+        }
     }
 
     @Override
@@ -38,7 +51,13 @@ public final class InterruptWatch implements Console.Interrupt {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            restore.run();
+            synchronized (OPEN) {
+                List<InterruptWatch> open = OPEN.get(name);
+                open.remove(this);
+                if (open.isEmpty()) {
+                    RESTORE.remove(name).run();
+                }
+            }
         }
     }
 
@@ -49,14 +68,26 @@ public final class InterruptWatch implements Console.Interrupt {
         action.run();
     }
 
-    private Runnable install() {
+    private static void heard(String name) {
+        InterruptWatch last;
+        synchronized (OPEN) {
+            List<InterruptWatch> open = OPEN.get(name);
+            if (open.isEmpty()) {
+                return; // it was closed at this moment
+            }
+            last = open.getLast();
+        }
+        last.signal();
+    }
+
+    private static Runnable install(String name) {
         try {
             Class<?> signalClass = Class.forName("sun.misc.Signal", true, null);
             Class<?> handlerClass = Class.forName("sun.misc.SignalHandler", true, null);
             Object signal = signalClass.getConstructor(String.class).newInstance(name);
             InvocationHandler calls = (proxy, method, args) -> switch (method.getName()) {
                 case "handle" -> {
-                    signal();
+                    heard(name);
                     yield null;
                 }
                 case "hashCode" -> System.identityHashCode(proxy);

@@ -39,6 +39,8 @@ import java.util.function.Supplier;
 /// Runs command lines in the test, with all commands and a fake engine.
 public final class TestCli {
     public final FakeEngine engine = new FakeEngine();
+    /// The run that the next command line is.
+    Runs.Run current = new Runs().first();
     /// Whether commands get the engine.
     boolean withEngine = true;
     public final Map<String, String> settings = new LinkedHashMap<>();
@@ -161,7 +163,7 @@ public final class TestCli {
         };
         Streams streams =
                 Streams.of(new ByteArrayInputStream(stdin), stdout, told, inTerminal, outTerminal, errTerminal);
-        int status = new Cli(sources, streams, settings::get, "1.2.3", () -> ending, new Legacy()).execute(args);
+        int status = new Cli(sources, streams, settings::get, "1.2.3", () -> ending, current).execute(args);
         return new Result(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
     }
 

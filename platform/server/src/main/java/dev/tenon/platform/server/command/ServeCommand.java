@@ -177,10 +177,11 @@ public final class ServeCommand implements TenonCommand {
         }
     }
 
-    /// Leaves the server to the next version of the bundle when this one stops, and ends with the last running request.
+    /// Ends with the last running request when the bundle stops; the next version of it, if there is one, serves
+    /// already.
     @Deactivate
     void leave() {
-        serving.handOn(left -> console.handOn(left.parts()));
+        serving.leave(console != null && console.isSucceeded());
     }
 
     @Override
@@ -190,8 +191,9 @@ public final class ServeCommand implements TenonCommand {
         try (Console.Interrupt interrupt = console.onInterrupt(end);
                 Console.Interrupt termination = console.onTermination(later);
                 Console.Interrupt reload = console.onReload(serving::reload)) {
-            console.out().println("Listening at " + serving.start(HandOver.of(console.handedOn())));
+            console.out().println("Listening at " + serving.start(() -> HandOver.of(console.offered())));
             console.out().flush();
+            console.offer(() -> serving.handOver().parts());
             if (interrupt.happened() || termination.happened()) {
                 end.run(); // it came before there was anything to end
             }

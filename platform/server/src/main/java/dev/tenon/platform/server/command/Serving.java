@@ -11,14 +11,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A server that another one takes the place of whenever its settings change, or its bundle does: the next one starts
-/// with the listening socket and the models of the one before, which then answers what it has begun. Safe for any
-/// thread.
+/// A server that another one takes the place of whenever its settings change, or its bundle does:
+/// the next one starts with the listening socket, the models and the counts of the one before,
+/// which then answers what it has begun. Safe for any thread.
 final class Serving {
     private static final Logger LOG = LoggerFactory.getLogger(Serving.class);
     private static final long LOOK_MILLIS = 500;
@@ -52,14 +51,14 @@ final class Serving {
 
     /// Starts the server.
     ///
-    /// @param left what the one before left, or null
+    /// @param before gives what the one whose place it takes has, or null
     /// @return its address
     /// @throws TenonException if it cannot start
-    synchronized String start(HandOver left) {
+    synchronized String start(Supplier<HandOver> before) {
         changed = false;
         stamps = stamps();
         times = drainTimes.get();
-        server = settings.get().takeOver(left).start();
+        server = settings.get().takeOver(before.get()).start();
         return server.address();
     }
 
@@ -141,11 +140,20 @@ final class Serving {
         }
     }
 
-    /// Leaves the server to another one, and ends with what runs; the other one may begin before that. Without a server
-    /// nothing happens.
+    /// {@return what the server has, for one that begins beside it}
     ///
-    /// @param successor takes what is left
-    void handOn(Consumer<HandOver> successor) {
+    /// @throws TenonException if it has ended
+    synchronized HandOver handOver() {
+        if (server == null || ended) {
+            throw new TenonException(ErrorCode.CLOSED, "The server has ended.");
+        }
+        return server.handOver();
+    }
+
+    /// Ends with what runs, since the bundle stops.
+    ///
+    /// @param succeeded whether another server goes on with what this one has; it may begin before the end
+    void leave(boolean succeeded) {
         TenonServer last;
         Duration limit;
         synchronized (this) {
@@ -154,13 +162,18 @@ final class Serving {
             }
             last = server;
             limit = times.limit();
-            server = null;
-            ended = true;
-            successor.accept(last.handOver());
-            notifyAll();
+            if (succeeded) {
+                server = null;
+                ended = true;
+                notifyAll();
+            }
         }
-        last.retire(limit);
-        awaitRetired();
+        if (succeeded) {
+            last.retire(limit);
+            awaitRetired();
+        } else {
+            end(false);
+        }
     }
 
     private void awaitRetired() {

@@ -8,13 +8,15 @@ import java.util.concurrent.atomic.LongAdder;
 public final class Histogram {
     private final double[] bounds;
     private final LongAdder[] counts;
-    private final DoubleAdder sum = new DoubleAdder();
+    private final DoubleAdder sum;
 
     /// @param bounds upper bounds of the buckets, rising; one more has no bound
-    Histogram(double... bounds) {
-        this.bounds = bounds.clone();
-        this.counts = new LongAdder[bounds.length + 1];
-        Arrays.setAll(counts, i -> new LongAdder());
+    /// @param counts of each bucket
+    /// @param sum of all values
+    Histogram(double[] bounds, LongAdder[] counts, DoubleAdder sum) {
+        this.bounds = bounds;
+        this.counts = counts;
+        this.sum = sum;
     }
 
     /// Counts a time.

@@ -1,8 +1,12 @@
 package dev.tenon.platform.server.metrics;
 
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
@@ -11,6 +15,8 @@ public final class Metrics {
     /// Content type of [#text].
     public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
+    private static final String COUNTER = "counter";
+    private static final String HISTOGRAM = "histogram";
     private static final double[] SECONDS = {
         .001, .0025, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160
     };
@@ -24,10 +30,32 @@ public final class Metrics {
 
     private final String prefix;
     private final Map<String, Family> families = new ConcurrentSkipListMap<>();
+    /// Counters and histograms by name and labels, as kind, help and the JDK's adders.
+    private final ConcurrentMap<String, Object[]> counts;
 
     /// @param prefix what names begin with, such as `tenon:`
-    public Metrics(String prefix) {
+    /// @param before the [#counts()] of the metrics to go on with, of any version of this class;
+    ///     null to begin with none
+    public Metrics(String prefix, ConcurrentMap<String, Object[]> before) {
         this.prefix = prefix;
+        this.counts = before == null ? new ConcurrentHashMap<>() : before;
+    }
+
+    /// {@return counters and histograms, for others to go on with while these do, too}
+    public ConcurrentMap<String, Object[]> counts() {
+        return counts;
+    }
+
+    /// {@return what counts in a series, for all who share it}
+    private Object[] shared(String name, String labels, Object... fresh) {
+        return counts.compute(
+                name + '\n' + labels, (key, known) -> known != null && known[0].equals(fresh[0]) ? known : fresh);
+    }
+
+    private static Object series(Object... shared) {
+        return shared[0].equals(HISTOGRAM)
+                ? new Histogram((double[]) shared[2], (LongAdder[]) shared[3], (DoubleAdder) shared[4])
+                : shared[2];
     }
 
     private record Family(String kind, String help, Map<String, Object> series) {}
@@ -43,7 +71,10 @@ public final class Metrics {
     /// @param labels see [#labels]
     /// @param count how many more
     public void count(String name, String help, String labels, long count) {
-        ((LongAdder) family(name, "counter", help).series().computeIfAbsent(labels, l -> new LongAdder())).add(count);
+        ((LongAdder) family(name, COUNTER, help)
+                        .series()
+                        .computeIfAbsent(labels, l -> series(shared(name, l, COUNTER, help, new LongAdder()))))
+                .add(count);
     }
 
     /// Records a time.
@@ -76,7 +107,11 @@ public final class Metrics {
     }
 
     private Histogram histogram(String name, String help, String labels, double... bounds) {
-        return (Histogram) family(name, "histogram", help).series().computeIfAbsent(labels, l -> new Histogram(bounds));
+        return (Histogram) family(name, HISTOGRAM, help).series().computeIfAbsent(labels, l -> {
+            LongAdder[] buckets = new LongAdder[bounds.length + 1];
+            Arrays.setAll(buckets, i -> new LongAdder());
+            return series(shared(name, l, HISTOGRAM, help, bounds, buckets, new DoubleAdder()));
+        });
     }
 
     /// Has a gauge read when it is asked for.
@@ -108,7 +143,7 @@ public final class Metrics {
     /// @param labels see [#labels]
     /// @param value reads it
     public void counter(String name, String help, String labels, Supplier<Number> value) {
-        family(name, "counter", help).series().put(labels, value);
+        family(name, COUNTER, help).series().put(labels, value);
     }
 
     /// {@return labels as text: `name="value",…`}
@@ -130,6 +165,12 @@ public final class Metrics {
 
     /// {@return all series in the text format of Prometheus}
     public String text() {
+        counts.forEach((key, shared) -> {
+            String[] parts = key.split("\n", 2);
+            family(parts[0], (String) shared[0], (String) shared[1])
+                    .series()
+                    .computeIfAbsent(parts[1], l -> series(shared));
+        });
         StringBuilder out = new StringBuilder();
         families.forEach((plain, family) -> {
             String name = prefix + plain;

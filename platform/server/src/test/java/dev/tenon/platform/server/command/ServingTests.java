@@ -66,7 +66,7 @@ class ServingTests {
                     },
                     () -> TIMES,
                     () -> List.of(keys));
-            String address = serving.start(null);
+            String address = serving.start(() -> null);
             CompletableFuture<Void> end = CompletableFuture.runAsync(() -> {
                 try {
                     serving.run();
@@ -98,15 +98,14 @@ class ServingTests {
             }
             assertTrue(!models(address).contains("\"story\""));
 
-            AtomicReference<HandOver> left = new AtomicReference<>();
-            serving.handOn(left::set);
-            end.get();
-            assertEquals(1, left.get().models().size());
             Serving next = new Serving(
                     () -> TenonServer.builder(engine).port(0).context(256).model("story", LoadRequest.of(MODEL)),
                     () -> TIMES,
                     List::of);
-            assertEquals(address, next.start(HandOver.of(left.get().parts())));
+            assertEquals(
+                    address, next.start(() -> HandOver.of(serving.handOver().parts())));
+            serving.leave(true);
+            end.get();
             assertEquals(200, status(address, "any"));
             next.end(false);
             next.run();

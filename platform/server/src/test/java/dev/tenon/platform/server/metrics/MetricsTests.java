@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class MetricsTests {
     private static final String NAME = "gap_seconds";
 
-    private final Metrics metrics = new Metrics("t:");
+    private final Metrics metrics = new Metrics("t:", null);
 
     @Test
     void timesFallIntoBucketsThatAddUp() {
