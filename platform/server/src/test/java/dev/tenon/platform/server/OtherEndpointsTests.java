@@ -221,8 +221,12 @@ class OtherEndpointsTests {
                         .filter(e -> e.at("/choices/0/delta/tool_calls/0/function/name")
                                 .isTextual())
                         .count());
-        JsonNode any = server.answer("/v1/chat/completions", TOOLS.formatted(",\"tool_choice\":\"required\""));
+        String required = TOOLS.formatted(",\"tool_choice\":\"required\"%s");
+        JsonNode any = server.answer("/v1/chat/completions", required.formatted(",\"parallel_tool_calls\":false"));
         assertEquals("tool_calls", any.at("/choices/0/finish_reason").asText());
+        JsonNode cut = server.answer("/v1/chat/completions", required.formatted("")); // calls up to the limit
+        assertEquals("length", cut.at("/choices/0/finish_reason").asText());
+        assertTrue(cut.at("/choices/0/message/tool_calls").size() > 1, cut::toString);
         assertEquals(
                 "tool_choice",
                 server.error(
@@ -237,7 +241,7 @@ class OtherEndpointsTests {
     @Test
     void aForcedCallOfResponsesAndMessages() throws Exception {
         JsonNode response = server.answer("/v1/responses", """
-                {"input":"When?","tool_choice":"required","max_output_tokens":100,
+                {"input":"When?","tool_choice":"required","parallel_tool_calls":false,"max_output_tokens":100,
                  "tools":[{"type":"function","name":"now","parameters":{"type":"object","properties":{},"additionalProperties":false}}]}""");
         assertEquals("function_call", response.at("/output/0/type").asText());
         assertEquals("now", response.at("/output/0/name").asText());

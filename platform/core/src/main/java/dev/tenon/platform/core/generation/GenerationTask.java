@@ -200,6 +200,9 @@ public final class GenerationTask extends SequenceTask {
             finish = FinishReason.STOP;
             return false;
         }
+        if (tokenizer.isControl(token.id())) { // text before it is not part of a stop text after it
+            text(stops.next(decoder.finish()) + stops.finish());
+        }
         events.publish(new GenerationEvent.Token(token));
         text(stops.next(decoder.next(token.id())));
         if (stops.matched().isPresent()) {

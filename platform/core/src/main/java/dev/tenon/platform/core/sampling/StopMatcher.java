@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.sampling;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -58,10 +59,11 @@ public final class StopMatcher {
         return safe;
     }
 
-    /// Ends the stream.
+    /// Ends the stream, or a part of it that no stop string leaves.
     ///
     /// @return the text that was held back and never became a stop string
     public String finish() {
+        Arrays.fill(matchedChars, 0);
         String rest = held.toString();
         held.setLength(0);
         return rest;

@@ -11,14 +11,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.Generation;
 import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +30,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,6 +82,49 @@ class GenerationEndTests extends GenerationFixture {
             all.addAll(generate(session, greedy(5)));
             assertEquals(FakeBackend.expected(PROMPT, VOCAB, all.size()), all);
         }
+    }
+
+    /// A stop text that has begun does not go on after a control token, which parts what is before and after it.
+    @Test
+    void textBeforeAControlTokenComesBeforeIt() {
+        try (LoadedModel model = model(1);
+                Session session = model.newSession()) {
+            Tokenizer tokenizer = model.tokenizer();
+            int control = IntStream.range(0, VOCAB)
+                    .filter(id -> tokenizer.isControl(id)
+                            && tokenizer.decode(new int[] {half(id)}).length() == 1)
+                    .findFirst()
+                    .orElseThrow();
+            int before = half(control);
+            String text = tokenizer.decode(new int[] {before});
+            List<String> heard = new ArrayList<>();
+            GenerationRequest request = GenerationRequest.builder()
+                    .prompt(before / 2, before - before / 2)
+                    .sampling(SamplingParams.greedy())
+                    .maxNewTokens(3)
+                    .ignoreEndOfGeneration(true)
+                    .stop(List.of(text + "+"))
+                    .build();
+            Usage usage = session.generate(request, new GenerationListener() {
+                @Override
+                public void onToken(GeneratedToken token) {
+                    heard.add(Integer.toString(token.id()));
+                }
+
+                @Override
+                public void onText(String part) {
+                    heard.add("text " + part);
+                }
+            });
+            assertEquals(FinishReason.LENGTH, usage.finish());
+            assertEquals(
+                    List.of(Integer.toString(before), "text " + text, Integer.toString(control)), heard.subList(0, 3));
+        }
+    }
+
+    /// {@return the token after which a token follows, since each is the sum of those before}
+    private static int half(int next) {
+        return next * ((VOCAB + 1) / 2) % VOCAB;
     }
 
     @Test

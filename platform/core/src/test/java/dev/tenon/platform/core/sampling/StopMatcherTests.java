@@ -32,6 +32,16 @@ class StopMatcherTests {
     }
 
     @Test
+    void nothingGoesOnAfterTheEndOfAPart() {
+        StopMatcher matcher = new StopMatcher(List.of("abcd"));
+        assertEquals("", matcher.next("abc"));
+        assertEquals("abc", matcher.finish());
+        assertEquals("d", matcher.next("d"));
+        assertEquals("", matcher.next("abcd"));
+        assertEquals(Optional.of("abcd"), matcher.matched());
+    }
+
+    @Test
     void withoutStopStringsEverythingPasses() {
         StopMatcher matcher = new StopMatcher(List.of());
         assertEquals("abc", matcher.next("abc"));

@@ -54,7 +54,7 @@ final class ChannelParser extends ReplyParser {
     @Override
     public void finish() {
         run(true);
-        endCall();
+        endCall(false);
     }
 
     private void run(boolean last) {
@@ -101,7 +101,7 @@ final class ChannelParser extends ReplyParser {
         hand(pending.substring(0, upTo));
         pending.delete(0, upTo);
         if (end >= 0) {
-            endCall();
+            endCall(true);
             kind = Kind.HEADER;
             for (String mark : List.of("<|end|>", "<|call|>", "<|return|>")) {
                 if (pending.indexOf(mark) == 0) {
@@ -126,12 +126,13 @@ final class ChannelParser extends ReplyParser {
         }
     }
 
-    private void endCall() {
+    /// @param marked whether the model ended it by a mark; the last one may have been cut
+    private void endCall(boolean marked) {
         if (kind == Kind.CALL) {
             if (arguments.isEmpty()) {
                 sink.arguments(calls(), "{}");
-                called();
-            } else if (Json.parse(arguments.toString()) != null) {
+            }
+            if (marked || arguments.isEmpty() || Json.isWhole(arguments.toString())) {
                 called();
             }
             kind = Kind.HEADER;

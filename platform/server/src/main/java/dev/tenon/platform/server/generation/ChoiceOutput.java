@@ -1,5 +1,6 @@
 package dev.tenon.platform.server.generation;
 
+import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.platform.server.chat.ReplyListener;
 import dev.tenon.platform.server.chat.ReplySink;
@@ -30,6 +31,14 @@ public interface ChoiceOutput extends ReplySink {
         /// It reached its limit, or the context is full.
         LENGTH,
         /// It calls tools.
-        CALLS
+        CALLS;
+
+        /// {@return why a reply ended}
+        ///
+        /// @param finish why its generation did
+        /// @param calls whole calls of tools in it; at a limit another one may be cut
+        static Reason of(FinishReason finish, int calls) {
+            return finish == FinishReason.LENGTH ? LENGTH : calls > 0 ? CALLS : STOP;
+        }
     }
 }

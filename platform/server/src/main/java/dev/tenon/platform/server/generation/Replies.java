@@ -203,14 +203,12 @@ public final class Replies {
     }
 
     private static void end(Usage usage, Parsed parsed, ReplyListener listener, List<String> stop) {
-        boolean called = false;
+        int calls = 0;
         if (parsed.parser() != null) {
             parsed.parser().finish();
-            called = parsed.parser().calls() > 0;
+            calls = parsed.parser().calls();
         }
-        ChoiceOutput.Reason reason = called
-                ? ChoiceOutput.Reason.CALLS
-                : usage.finish() == FinishReason.LENGTH ? ChoiceOutput.Reason.LENGTH : ChoiceOutput.Reason.STOP;
+        ChoiceOutput.Reason reason = ChoiceOutput.Reason.of(usage.finish(), calls);
         boolean byText = usage.finish() == FinishReason.STOP && !listener.endedByToken();
         parsed.output().ends(new ChoiceOutput.Ending(usage, reason, byText ? listener.stopText(stop) : null));
     }

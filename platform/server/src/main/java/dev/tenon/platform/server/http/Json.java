@@ -117,6 +117,20 @@ public final class Json {
         }
     }
 
+    /// {@return whether a text is JSON, of whatever keys; else it may be the beginning of one}
+    ///
+    /// @param text the text
+    public static boolean isWhole(String text) {
+        try {
+            MAPPER.reader()
+                    .without(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
+                    .readTree(text);
+            return true;
+        } catch (JsonProcessingException e) {
+            return false;
+        }
+    }
+
     /// {@return a tree as maps, lists, strings, numbers, booleans and null, as templates take them}
     ///
     /// @param node the tree

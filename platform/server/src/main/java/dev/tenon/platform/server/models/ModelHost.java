@@ -9,11 +9,9 @@ import dev.tenon.platform.core.control.SharedModel;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -30,8 +28,8 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     private final Engine engine;
     private final ModelLimits limits;
     private final ModelStore store;
-    /// Models of the server whose place this one takes. Changed with [#loads] held.
-    private final List<SharedModel> left;
+    private final ModelMemory memory;
+    private final LeftModels left;
     /// Held while a model is loaded.
     private final ReentrantLock loads = new ReentrantLock();
     /// Guarded by this, as is the next.
@@ -56,7 +54,8 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
         this.engine = engine;
         this.limits = limits;
         this.store = store;
-        this.left = new CopyOnWriteArrayList<>(left);
+        this.left = new LeftModels(left);
+        this.memory = new ModelMemory(limits.memoryBytes(), this::all);
         pinned.forEach(spec -> models.add(new HostedModel(this, spec, limits, true)));
     }
 
@@ -109,7 +108,7 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     ///
     /// @return whether one leaves, or memory has become free
     private synchronized boolean askForRoom(HostedModel wanted, long seen) {
-        List<HostedModel> loaded = loadedBeside(wanted);
+        List<HostedModel> loaded = memory.loadedBeside(wanted);
         if (!loaded.isEmpty() && loaded.stream().noneMatch(HostedModel::yielding)) {
             loaded.getFirst().yielding(true);
         }
@@ -130,10 +129,10 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
             if (closed()) {
                 throw new TenonException(ErrorCode.CLOSED, "The server ends and loads no model any more.");
             }
-            makeRoom(wanted, wanted.neededBytes());
+            memory.makeRoom(wanted, wanted.neededBytes());
             SharedModel loaded = loadBesideOthers(wanted);
             try {
-                makeRoom(wanted, HostedModel.memory(loaded));
+                memory.makeRoom(wanted, HostedModel.memory(loaded));
                 return wanted.loaded(loaded);
             } catch (RuntimeException e) {
                 loaded.close();
@@ -155,9 +154,9 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
                 outputs -> loadOrTake(request.outputs(outputs).build());
         while (true) {
             try {
-                return Outputs.load(spec.request().path(), limits.embeddings(), with);
+                return Outputs.load(limits.embeddings(), with);
             } catch (OutOfResourcesException e) {
-                if (!unloadOldest(wanted)) {
+                if (!memory.unloadOldest(wanted)) {
                     throw e;
                 }
             }
@@ -165,71 +164,10 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     }
 
     private SharedModel loadOrTake(LoadRequest request) {
-        for (SharedModel model : left) {
-            if (model.request().equals(request)) {
-                left.remove(model);
-                LOG.info("Taking over {}", request.path());
-                return model;
-            }
-        }
-        LOG.info("Loading {}", request.path());
-        return new SharedModel(request, engine.load(request));
-    }
-
-    /// Unloads what was not asked for the longest, until another model fits the memory.
-    private void makeRoom(HostedModel wanted, long needed) {
-        while (limits.memoryBytes() > 0 && usedBeside(wanted, false) + needed > limits.memoryBytes()) {
-            if (unloadOldest(wanted)) {
-                continue;
-            }
-            if (wanted.pinned()) {
-                return; // who named it wants it, whatever the limit
-            }
-            throw refusal(wanted, needed);
-        }
-    }
-
-    private boolean unloadOldest(HostedModel wanted) {
-        return loadedBeside(wanted).stream().anyMatch(HostedModel::unloadIfIdle);
-    }
-
-    /// {@return the loaded models that may leave, the one first that was not asked for the longest}
-    private List<HostedModel> loadedBeside(HostedModel wanted) {
-        return all().stream()
-                .filter(model ->
-                        model != wanted && !model.pinned() && model.loaded().isPresent())
-                .sorted(Comparator.comparingLong(HostedModel::lastUse))
-                .toList();
-    }
-
-    private long usedBeside(HostedModel wanted, boolean pinnedAlone) {
-        return all().stream()
-                .filter(model -> model != wanted && (model.pinned() || !pinnedAlone))
-                .mapToLong(HostedModel::memoryBytes)
-                .sum();
-    }
-
-    private TenonException refusal(HostedModel wanted, long needed) {
-        long limit = limits.memoryBytes();
-        long used = usedBeside(wanted, false);
-        String text = wanted.spec().name() + " needs " + mebibytes(needed) + " of memory";
-        if (usedBeside(wanted, true) + needed > limit) {
-            return new TenonException(
-                    ErrorCode.MEMORY,
-                    text + "; models that stay loaded take " + mebibytes(usedBeside(wanted, true)) + " of "
-                            + mebibytes(limit) + ". Raise --models-memory, or take a shorter context.");
-        }
-        return new OutOfResourcesException(
-                ErrorCode.MEMORY,
-                text + "; models that answer now take " + mebibytes(used) + " of " + mebibytes(limit)
-                        + ". Ask again when they are done.",
-                needed,
-                used,
-                limit);
-    }
-
-    private static String mebibytes(long bytes) {
-        return ((bytes + (1 << 20) - 1) >> 20) + " MiB";
+        return left.take(request).orElseGet(() -> {
+            LOG.info("Loading {}", request.path());
+            return new SharedModel(request, engine.load(request));
+        });
     }
 
     /// {@return the formats that files may have}
@@ -258,9 +196,7 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
         }
         look();
         for (HostedModel model : snapshot()) {
-            if (left.stream()
-                    .anyMatch(each ->
-                            each.request().path().equals(model.spec().request().path()))) {
+            if (left.has(model.spec().request().path())) {
                 model.lease().close();
             }
         }
@@ -270,8 +206,7 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     private void closeLeft() {
         loads.lock();
         try {
-            left.forEach(SharedModel::close);
-            left.clear();
+            left.close();
         } finally {
             loads.unlock();
         }

@@ -319,6 +319,32 @@ class ReplyParserTests {
         assertTrue(reply.calls().getLast().id().startsWith("call_"));
     }
 
+    /// A call counts once a mark ends it, whatever is in it: another one would have its number.
+    @Test
+    void callsOfChannelsThatNoReaderTakesCountAll() {
+        String call = "<|channel|>commentary to=functions.time<|message|>";
+        for (String arguments : List.of("{\"zone\": \"a\", \"zone\": \"b\"}", "{\"zone\": ")) {
+            assertParts(
+                    CallFormat.CHANNELS,
+                    "<|start|>assistant",
+                    call + arguments + "<|call|><|start|>assistant" + call + "{}<|call|>",
+                    "call 0 time",
+                    "arguments 0:" + arguments,
+                    "call 1 time",
+                    "arguments 1:{}");
+        }
+        assertEquals(1, counted(call + "{\"zone\": \"a\", \"zone\": \"b\"}"));
+        assertEquals(0, counted(call + "{\"zone\": "), "cut");
+    }
+
+    private static int counted(String reply) {
+        ReplyFormat format = new ReplyFormat(CallFormat.CHANNELS, true, true, "<think>", "</think>");
+        ReplyParser parser = ReplyParser.of(format, "<|start|>assistant", TOOLS, new CollectedReply());
+        parser.text(reply);
+        parser.finish();
+        return parser.calls();
+    }
+
     @Test
     void messagesOfChannelsAreToldApart() {
         assertParts(
