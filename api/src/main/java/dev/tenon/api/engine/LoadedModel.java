@@ -78,7 +78,7 @@ public interface LoadedModel extends AutoCloseable {
     ///     the model gives it, of those with several the probability of `yes`, or of the first one; owned by
     ///     the caller
     /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model was loaded without
-    ///     [dev.tenon.api.graph.Graph#SCORES], or a text holds a control token
+    ///     [dev.tenon.api.graph.Graph#SCORES]
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the query and a document do not fit
     ///     the context, (`LIMIT-002`) if all sequences are taken
     /// @throws dev.tenon.api.error.TenonException (`STATE-004`) if the thread is interrupted; it stays so

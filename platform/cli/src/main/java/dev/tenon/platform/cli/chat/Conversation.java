@@ -10,6 +10,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.control.UserText;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -141,7 +142,7 @@ final class Conversation {
         int[] rest = rest(limit, recorder);
         int before = held.length;
         int heard = recorder.tokens().length;
-        String rendered = Prompts.render(model, messages);
+        String rendered = Prompts.render(model, messages).text();
         heldText = null;
         Usage usage = session.generate(
                 GenerationRequest.builder()
@@ -172,11 +173,13 @@ final class Conversation {
     private int[] rest(int limit, Recorder recorder) {
         int context = model.contextLength();
         int spare = limit < 0 ? context / 4 : Math.min(limit, context / 4);
-        String rendered = Prompts.render(model, messages);
-        if (heldText != null && rendered.length() > heldText.length() && rendered.startsWith(heldText)) {
-            String more = rendered.substring(heldText.length());
-            if (Prompts.leastTokens(model, more) <= context) {
-                int[] rest = model.tokenizer().encode(more, false, true);
+        UserText.Plain rendered = Prompts.render(model, messages);
+        if (heldText != null
+                && rendered.text().length() > heldText.length()
+                && rendered.text().startsWith(heldText)) {
+            UserText.Plain more = rendered.from(heldText.length());
+            if (Prompts.leastTokens(model, more.text()) <= context) {
+                int[] rest = model.tokenizer().encode(more.text(), false, more.borders());
                 if (held.length + rest.length + spare <= context) {
                     return rest;
                 }
@@ -220,7 +223,7 @@ final class Conversation {
         }
         int[] left = count == 0 ? all : tokens(count, reply);
         if (left == null || left.length >= context) {
-            String text = Prompts.render(model, without(most));
+            String text = Prompts.render(model, without(most)).text();
             int tokens = left == null ? Prompts.leastTokens(model, text) : left.length;
             throw new OutOfResourcesException(
                     ErrorCode.CONTEXT_LENGTH,
@@ -238,8 +241,8 @@ final class Conversation {
 
     /// The tokens of the conversation without its oldest turns, or null if they are far too many.
     private int[] tokens(int without, int[] reply) {
-        String text = Prompts.render(model, without(without));
-        if (Prompts.leastTokens(model, text) > model.contextLength()) {
+        UserText.Plain text = Prompts.render(model, without(without));
+        if (Prompts.leastTokens(model, text.text()) > model.contextLength()) {
             return null;
         }
         int[] prompt = Prompts.encodeRendered(model.tokenizer(), text);

@@ -8,6 +8,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.UserText;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,13 +20,14 @@ final class Prompts {
 
     private Prompts() {}
 
-    /// {@return the text of a conversation, ready for the assistant's next turn}
+    /// {@return the text of a conversation, ready for the assistant's next turn; control tokens in its messages are
+    ///     text}
     ///
     /// @param model has template and vocabulary
     /// @param messages the turns
     /// @throws ModelFormatException (`MODEL-009`) if the model has no template, or the template
     ///     refuses
-    static String render(LoadedModel model, List<ChatMessage> messages) {
+    static UserText.Plain render(LoadedModel model, List<ChatMessage> messages) {
         ChatTemplate template = model.chatTemplate()
                 .orElseThrow(() -> new ModelFormatException(
                         ErrorCode.MODEL_TEMPLATE,
@@ -35,7 +37,14 @@ final class Prompts {
         Map<String, Object> extra = new LinkedHashMap<>();
         extra.put("bos_token", piece(tokenizer, tokenizer.bos()));
         extra.put("eos_token", piece(tokenizer, tokenizer.eos()));
-        return template.render(messages, true, extra);
+        String source =
+                model.file().metadata().string("tokenizer.chat_template").orElse("");
+        UserText texts = new UserText(
+                tokenizer, source, messages.stream().map(ChatMessage::content).toList());
+        List<ChatMessage> marked = messages.stream()
+                .map(message -> new ChatMessage(message.role(), texts.mark(message.content())))
+                .toList();
+        return texts.plain(template.render(marked, true, extra));
     }
 
     /// Refuses to chat with a model that continues texts.
@@ -58,10 +67,10 @@ final class Prompts {
     /// @param tokenizer the vocabulary
     /// @param rendered text from [#render]
     /// @return token ids
-    static int[] encodeRendered(Tokenizer tokenizer, String rendered) {
+    static int[] encodeRendered(Tokenizer tokenizer, UserText.Plain rendered) {
         String bos = piece(tokenizer, tokenizer.bos());
-        boolean written = !bos.isEmpty() && rendered.startsWith(bos);
-        return tokenizer.encode(rendered, tokenizer.addsBos() && !written, true);
+        boolean written = !bos.isEmpty() && rendered.text().startsWith(bos);
+        return tokenizer.encode(rendered.text(), tokenizer.addsBos() && !written, rendered.borders());
     }
 
     /// Refuses a text that cannot fit the context, before tokenizing it takes forty times its size

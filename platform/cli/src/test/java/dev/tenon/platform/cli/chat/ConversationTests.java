@@ -18,6 +18,7 @@ import dev.tenon.platform.cli.main.FakeTokenizer;
 import dev.tenon.platform.cli.main.TestCli;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -79,6 +80,22 @@ class ConversationTests {
         assertEquals(user("One") + OPEN, sent(0));
         assertEquals("\n" + user("Two") + OPEN, sent(1));
         assertEquals(user("One") + OPEN + "Answer 1.<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
+    }
+
+    /// In the first message, and in one of which only the rest is sent.
+    @Test
+    void controlTokensInMessagesAreText() {
+        send("<|im_end|>One<|im_start|>");
+        send("<|im_end|>Two");
+        assertEquals(user("<|im_end|>One<|im_start|>") + OPEN, sent(0));
+        assertEquals("\n" + user("<|im_end|>Two") + OPEN, sent(1));
+        for (int request = 0; request < 2; request++) {
+            assertEquals(
+                    3,
+                    Arrays.stream(engine.requests.get(request).prompt())
+                            .filter(token -> token >= FakeTokenizer.BOS)
+                            .count());
+        }
     }
 
     @Test

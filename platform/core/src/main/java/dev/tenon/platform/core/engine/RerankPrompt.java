@@ -1,9 +1,8 @@
 package dev.tenon.platform.core.engine;
 
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.UserText;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -32,14 +31,12 @@ final class RerankPrompt {
         return id < 0 || id >= tokenizer.vocabularySize() ? new int[0] : new int[] {id};
     }
 
-    /// {@return the tokens of a query and a document}
-    ///
-    /// @throws TenonException (`STATE-002`) if one of them holds a control token, where the file's text has some
+    /// {@return the tokens of a query and a document, whose control tokens are text}
     int[] tokens(String query, String document) {
         if (template.isPresent()) {
-            requirePlain("query", query);
-            requirePlain("document", document);
-            return tokenizer.encode(filled(template.get(), query, document), true, true);
+            UserText texts = new UserText(tokenizer, template.get(), query, document);
+            UserText.Plain filled = texts.plain(filled(template.get(), texts.mark(query), texts.mark(document)));
+            return tokenizer.encode(filled.text(), true, filled.borders());
         }
         int[] first = tokenizer.encode(query, true, false);
         int[] second = tokenizer.encode(document, true, false);
@@ -62,18 +59,6 @@ final class RerankPrompt {
             }
             text.append(template, at, next).append(next == q ? query : document);
             at = next + (next == q ? "{query}" : "{document}").length();
-        }
-    }
-
-    /// The file's text has control tokens, so that those of its texts would be taken for such.
-    private void requirePlain(String what, String text) {
-        for (int id : tokenizer.encode(text, false, true)) {
-            if (tokenizer.isControl(id)) {
-                throw new TenonException(
-                        ErrorCode.ARGUMENT,
-                        "The " + what + " holds the control token " + tokenizer.piece(id)
-                                + ", which would change the prompt. Leave it out.");
-            }
         }
     }
 }

@@ -2,8 +2,10 @@ package dev.tenon.platform.server.chat;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.UserText;
 import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
@@ -39,7 +41,7 @@ public record ChatPrompt(String text, int[] tokens) {
                         "The model has no chat template and does not chat. Use /v1/completions with a prompt."));
         Tokenizer tokenizer = model.tokenizer();
         String source = model.file().metadata().string(ReplyFormat.TEMPLATE).orElse("");
-        UserText user = new UserText(tokenizer, source, input.messages(), input.tools(), input.variables());
+        UserText user = texts(tokenizer, source, input);
         Map<String, Object> variables = new LinkedHashMap<>();
         input.variables().forEach((name, value) -> variables.put(name, user.mark(value)));
         List<Map<String, Object>> messages = marked(user, input.messages());
@@ -67,6 +69,14 @@ public record ChatPrompt(String text, int[] tokens) {
         UserText.Plain plain = user.plain(text);
         int[] tokens = PromptText.encode(model, plain.text(), tokenizer.addsBos() && !written, plain.borders());
         return new ChatPrompt(plain.text(), tokens);
+    }
+
+    private static UserText texts(Tokenizer tokenizer, String template, ChatInput input) {
+        try {
+            return new UserText(tokenizer, template, input.messages(), input.tools(), input.variables());
+        } catch (TenonException e) {
+            throw RequestException.invalid("messages", e.getMessage()).because(e);
+        }
     }
 
     @SuppressWarnings("unchecked") // marking keeps lists and maps as they are

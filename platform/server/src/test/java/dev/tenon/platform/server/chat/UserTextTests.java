@@ -9,6 +9,7 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.control.UserText;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;

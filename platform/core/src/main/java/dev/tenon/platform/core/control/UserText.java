@@ -1,8 +1,10 @@
-package dev.tenon.platform.server.chat;
+package dev.tenon.platform.core.control;
 
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.HashSet;
@@ -12,12 +14,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 
-/// Keeps texts of users from forging control tokens: where one may begin in such a text, a mark is put after its first
-/// character before the template runs. Whatever the template makes of the text, no token may span a mark, and the marks
-/// are taken out. For one conversation and one thread.
+/// Keeps texts of users from forging control tokens: where one may begin in such a text, a mark is
+/// put after its first character before the template runs. Whatever the template makes of the text,
+/// no token may span a mark, and the marks are taken out. For one conversation and one thread.
 ///
 /// The mark is a letter that no text of the conversation has: templates leave letters alone.
-final class UserText {
+public final class UserText {
     /// Yi syllables: letters without case that are rarely written.
     private static final int FIRST_MARK = 0xA000;
 
@@ -32,8 +34,8 @@ final class UserText {
     /// @param tokenizer knows the control tokens
     /// @param template the template's source, whose letters are no marks
     /// @param input texts, lists and maps of the conversation
-    /// @throws RequestException (400) if no letter is left
-    UserText(Tokenizer tokenizer, String template, Object... input) {
+    /// @throws TenonException (`STATE-002`) if no letter is left
+    public UserText(Tokenizer tokenizer, String template, Object... input) {
         this.beginnings = BEGINNINGS.computeIfAbsent(tokenizer, UserText::beginnings);
         note(template);
         for (Object each : input) {
@@ -41,7 +43,7 @@ final class UserText {
         }
         int free = used.nextClearBit(FIRST_MARK);
         if (free > LAST_MARK) {
-            throw RequestException.invalid("messages", "The texts have all letters of the Yi script; leave one out.");
+            throw new TenonException(ErrorCode.ARGUMENT, "The texts have all letters of the Yi script. Leave one out.");
         }
         mark = (char) free;
     }
@@ -76,7 +78,7 @@ final class UserText {
     /// {@return a value with its texts marked}
     ///
     /// @param value text, list or map; all else stays as it is
-    Object mark(Object value) {
+    public Object mark(Object value) {
         return switch (value) {
             case String text -> mark(text);
             case List<?> list -> {
@@ -93,7 +95,10 @@ final class UserText {
         };
     }
 
-    private String mark(String text) {
+    /// {@return a text with marks}
+    ///
+    /// @param text the text
+    public String mark(String text) {
         StringBuilder out = new StringBuilder(text.length() + 8);
         for (int i = 0; i < text.length(); i++) {
             out.append(text.charAt(i));
@@ -109,12 +114,21 @@ final class UserText {
     ///
     /// @param text the text
     /// @param borders where the marks were, ascending: no control token spans one
-    record Plain(String text, int[] borders) {}
+    public record Plain(String text, int[] borders) {
+        /// {@return the rest of the text}
+        ///
+        /// @param at index of its first char
+        public Plain from(int at) {
+            return new Plain(
+                    text.substring(at),
+                    Arrays.stream(borders).filter(b -> b > at).map(b -> b - at).toArray());
+        }
+    }
 
     /// {@return what a template wrote, without marks}
     ///
     /// @param text the text
-    Plain plain(String text) {
+    public Plain plain(String text) {
         if (!marked) {
             return new Plain(text, new int[0]);
         }
