@@ -40,18 +40,22 @@ final class ModelFiles {
         return Synth.weightBytes(spec.shape(), spec.type(), TensorTypes.of(engine.formats()));
     }
 
+    /// {@return a file that need not be made: a real one, or one that was made before}
+    Optional<Path> there(ModelSpec spec) {
+        Path made = options.madeModels().resolve(spec.fileName());
+        return (spec.layers() == 0 ? real(spec) : Optional.<Path>empty())
+                .or(() -> Files.exists(made) ? Optional.of(made) : Optional.empty());
+    }
+
     /// {@return the model's file}
     ///
     /// @throws SkipException if the disk has no space for it
     Path file(ModelSpec spec) {
-        Optional<Path> real = spec.layers() == 0 ? real(spec) : Optional.empty();
-        if (real.isPresent()) {
-            return real.get();
+        Optional<Path> there = there(spec);
+        if (there.isPresent()) {
+            return there.get();
         }
         Path file = options.madeModels().resolve(spec.fileName());
-        if (Files.exists(file)) {
-            return file;
-        }
         try {
             Files.createDirectories(options.madeModels());
             long needed = bytes(spec);

@@ -79,6 +79,10 @@ final class ModelSpeed {
     /// How long untimed runs take at least, and what loading takes.
     private static final double AROUND_SECONDS = 6;
 
+    /// Seconds of a gibibyte that is read, and of one that is made and read.
+    private static final double READ_SECONDS = 1;
+
+    private static final double MADE_SECONDS = 4;
     private static final int WARM_UP_SECONDS = 10;
     private static final int CONTEXT_STEP = 256;
     /// How many times faster than decoding a token of a prompt is, for estimates.
@@ -116,7 +120,7 @@ final class ModelSpeed {
             long bytes = run.files().bytes(spec);
             run.requireMemory(bytes + cacheBytes(spec.shape(), setup), setup.backend);
             double first = seconds(bytes, setup, setup.tests.getFirst());
-            if (!run.hasTime(all, first + makingSeconds(bytes))) {
+            if (!run.hasTime(all, first + fileSeconds(spec, bytes))) {
                 return;
             }
             Path file = run.files().file(spec);
@@ -269,9 +273,10 @@ final class ModelSpeed {
         return Math.ceilDiv(test.context(), CONTEXT_STEP) * CONTEXT_STEP;
     }
 
-    /// {@return about how long making a file and reading it takes}
-    private double makingSeconds(long bytes) {
-        return 1 + 4.0 * bytes / (1L << 30);
+    /// {@return about how long reading a file takes, and making it where it is not there}
+    private double fileSeconds(ModelSpec spec, long bytes) {
+        double each = run.files().there(spec).isPresent() ? READ_SECONDS : MADE_SECONDS;
+        return 1 + each * bytes / (1L << 30);
     }
 
     /// {@return how many tokens to decode: as many as take about a second, 8 to 64}

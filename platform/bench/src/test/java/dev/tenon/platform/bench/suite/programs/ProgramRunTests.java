@@ -19,7 +19,9 @@ import dev.tenon.platform.bench.FakeModel;
 import dev.tenon.platform.bench.report.ProgramResult;
 import dev.tenon.platform.bench.report.ProgramResult.Status;
 import dev.tenon.platform.bench.report.Unit;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -275,6 +277,19 @@ class ProgramRunTests {
         ProgramResult result = run(100, run -> new DecodeProgram().run(run));
         assertEquals(Status.FAILED, result.status());
         assertTrue(result.reason().endsWith("[BACKEND-001]"), result.reason());
+    }
+
+    @Test
+    void onlyFilesThatAreNotThereAreMade() throws InterruptedException, IOException {
+        ModelSpec spec = new ModelSpec("llama-3.2-1b", "Q6_K");
+        Path made = folder.resolve("made").resolve(spec.fileName());
+        Files.createDirectories(made.getParent());
+        List<Optional<Path>> there = new ArrayList<>();
+        run(100, run -> there.add(run.files().there(spec)));
+        Files.createFile(made);
+        run(100, run -> there.add(run.files().there(spec)));
+        run(100, run -> there.add(run.files().there(spec.cutTo(2))));
+        assertEquals(List.of(Optional.empty(), Optional.of(made), Optional.empty()), there);
     }
 
     @Test
