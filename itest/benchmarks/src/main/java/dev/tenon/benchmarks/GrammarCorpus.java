@@ -28,8 +28,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /// Masks of a corpus of schemas: for each schema, and for all of them, what compiling costs, what a mask costs on
-/// average
-/// and at worst, and how many tokens are forced. Texts are of tokens drawn at random from the masks, those that a model
+/// average and at worst, how many nodes of the vocabulary's tree it visits and how many transitions it makes, and how
+/// many tokens are forced. Texts are of tokens drawn at random from the masks, those that a model
 /// would hardly write among them. Times are of the thread's processor, so that others on the machine change them
 /// little.
 ///
@@ -53,6 +53,8 @@ public final class GrammarCorpus {
 
     private final List<Long> compiles = new ArrayList<>();
     private final List<Long> masks = new ArrayList<>();
+    private long nodes;
+    private long transitions;
     private long tokens;
     private long forced;
     private int refused;
@@ -89,8 +91,12 @@ public final class GrammarCorpus {
         for (int i = 0; i < WARM_ROUNDS; i++) {
             new GrammarCorpus(corpus).measure(some, false);
         }
-        System.out.printf("%d tokens; compiling in ms, masks in us%n", tokenizer.vocabularySize());
-        System.out.printf("%-24s %8s %8s %8s %8s %8s %7s%n", "", "compile", "masks", "mean", "p99", "max", "forced");
+        System.out.printf(
+                "%d tokens; compiling in ms, masks in us; nodes visited and transitions made a mask%n",
+                tokenizer.vocabularySize());
+        System.out.printf(
+                "%-24s %8s %8s %8s %8s %8s %8s %8s %7s%n",
+                "", "compile", "masks", "mean", "p99", "max", "nodes", "made", "forced");
         new GrammarCorpus(corpus).measure(schemas, true);
     }
 
@@ -126,6 +132,9 @@ public final class GrammarCorpus {
                 one.walks(schema.toString());
             } catch (GrammarException e) {
                 refused++;
+                if (print) {
+                    System.out.printf("%-24.24s refused: %s%n", name, e.getMessage());
+                }
                 return;
             }
             if (print && schemas.size() <= 100) {
@@ -133,6 +142,8 @@ public final class GrammarCorpus {
             }
             compiles.addAll(one.compiles);
             masks.addAll(one.masks);
+            nodes += one.nodes;
+            transitions += one.transitions;
             tokens += one.tokens;
             forced += one.forced;
         });
@@ -170,6 +181,8 @@ public final class GrammarCorpus {
                 }
             }
         }
+        nodes = grammar.work().nodes();
+        transitions = grammar.work().transitions();
     }
 
     private int draw(long[] mask, SplittableRandom random, boolean closing) {
@@ -198,13 +211,15 @@ public final class GrammarCorpus {
         long[] sorted = masks.stream().mapToLong(Long::longValue).sorted().toArray();
         System.out.printf(
                 Locale.ROOT,
-                "%-24.24s %8.2f %8d %8.1f %8.1f %8.1f %6.1f%%%n",
+                "%-24.24s %8.2f %8d %8.1f %8.1f %8.1f %8d %8d %6.1f%%%n",
                 name,
                 compiles.stream().mapToLong(Long::longValue).average().orElse(0) / 1e6,
                 sorted.length,
                 Arrays.stream(sorted).average().orElse(0) / 1e3,
                 sorted.length == 0 ? 0 : sorted[(int) (0.99 * (sorted.length - 1))] / 1e3,
                 sorted.length == 0 ? 0 : sorted[sorted.length - 1] / 1e3,
+                nodes / Math.max(1, sorted.length),
+                transitions / Math.max(1, sorted.length),
                 100.0 * forced / Math.max(1, tokens));
     }
 }

@@ -47,6 +47,22 @@ public final class Grammar {
         return builder.build(builder.regex(source));
     }
 
+    /// What masks have cost: their time goes by it.
+    ///
+    /// @param nodes visited nodes of the trees of a vocabulary's tokens
+    /// @param transitions transitions that were made, rather than looked up
+    public record Work(long nodes, long transitions) {}
+
+    /// {@return what was done so far, for the vocabulary that was used last}
+    public Work work() {
+        lock.lock();
+        try {
+            return new Work(masks == null ? 0 : masks.visited(), automaton.steps());
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /// {@return whether a whole text belongs to the grammar}
     ///
     /// @param text any text

@@ -137,7 +137,19 @@ class MaskTests {
                 Grammar.ofJsonSchema("{\"properties\":{\"name\":{\"pattern\":\"^a.*c$\",\"type\":\"string\"}},"
                         + "\"additionalProperties\":{\"type\":\"integer\"}}"),
                 "{\"name\":\"abc\", \"nam\": 12}");
+        compare(
+                Grammar.ofJsonSchema("{\"type\":\"string\",\"format\":\"email\",\"maxLength\":24}"),
+                "\"abc.name-na@abcdefghi\"");
+        compare(Grammar.ofJsonSchema("{\"type\":\"string\",\"format\":\"uri\"}"), "\"name://abc.abcdefghijkl/na\"");
+        String pattern = "{\"type\":\"string\",\"pattern\":\"^%s$\"}";
+        for (String each :
+                new String[] {"[a-z]{2,20}[0-9]", "[A-Za-z]*é?", "..{0,17}", ".*[^a-z]", "(name|[a-z]{3})+"}) {
+            compare(
+                    Grammar.ofJsonSchema(pattern.formatted(each)),
+                    each.startsWith("(") ? "\"nameabc\"" : each.startsWith("[A") ? "\"abcé\"" : "\"abc1\"");
+        }
         compare(Grammar.ofGbnf("root ::= [a-z]+ (\" \" root)?"), "abc name x");
+        compare(Grammar.ofGbnf("root ::= [é-ü] [x-z]* root?"), "éx");
         compare(Grammar.ofRegex("(abc|12)*\\n"), "abc12abc\n");
     }
 

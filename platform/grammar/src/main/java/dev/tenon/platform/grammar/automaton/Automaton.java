@@ -5,6 +5,7 @@ import dev.tenon.platform.grammar.expr.Expr;
 import dev.tenon.platform.grammar.expr.ExprPool;
 import dev.tenon.platform.grammar.expr.GrammarException;
 import dev.tenon.platform.grammar.expr.Rule;
+import dev.tenon.platform.grammar.expr.Slice;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /// Reads texts byte by byte: a pushdown automaton whose states and transitions are made when they
 /// are first needed.
@@ -26,10 +28,15 @@ import java.util.TreeMap;
 /// also go on after the node's rule. Rules that are called at one place share one node, so that the
 /// number of a state's nodes grows with the text at most linearly. Not safe for several threads.
 public final class Automaton {
+    /// In place of a state: it depends on the character.
+    public static final State DEPENDS = new State(new Node[0], new Expr[0], false);
+
     private static final Comparator<Node> BY_ID = Comparator.comparingInt(node -> node.id);
 
     private final Derivatives derivatives;
     private final int mostItems;
+    /// Of each class of bytes, whether all are letters.
+    private final boolean[] isLetters;
     private final Map<Node, Node> nodes = new HashMap<>();
     private final Map<State, State> states = new HashMap<>();
     /// The state that is being made, and the nodes whose rules are over in it.
@@ -41,6 +48,7 @@ public final class Automaton {
     private int nextNode;
     /// Items of the states that were made since the mask began.
     private long madeItems;
+    private long steps;
 
     /// Makes an automaton; closes the pool.
     ///
@@ -51,6 +59,11 @@ public final class Automaton {
     public Automaton(ExprPool pool, Expr root) {
         this.derivatives = new Derivatives(pool);
         this.mostItems = pool.limits().statesInAMask();
+        this.isLetters = new boolean[derivatives.classCount()];
+        Arrays.fill(isLetters, true);
+        for (int value = 0; value < 256; value++) {
+            isLetters[classOf(value)] &= Slice.LETTERS.lengthAt(new byte[] {(byte) value}, 0) > 0;
+        }
         if (!derivatives.isAlive(root)) {
             throw GrammarException.unsupported(
                     "No text satisfies the grammar: its parts contradict each other. Loosen one of them.");
@@ -87,6 +100,8 @@ public final class Automaton {
             states.clear();
             nodes.clear();
             start.next = null;
+            start.afterSlice = null;
+            start.relaxed = null;
             start.openNodes = null;
             start.openExprs = null;
         }
@@ -102,10 +117,55 @@ public final class Automaton {
         }
         State next = state.next[byteClass];
         if (next == null) {
-            next = step(state, byteClass);
+            next = isLetters[byteClass] ? afterSlice(state, Slice.LETTERS) : DEPENDS;
+            if (next == DEPENDS) {
+                next = step(state, e -> derivatives.next(e, byteClass));
+            }
             state.next[byteClass] = next;
         }
         return next == dead ? null : next;
+    }
+
+    /// {@return the state after a character of a slice, whichever it is; null if no text goes on with any of them;
+    ///     [#DEPENDS] if they do not all lead to one state}
+    ///
+    /// @param state a state of this automaton
+    /// @param slice the characters
+    public State next(State state, Slice slice) {
+        State next = afterSlice(state, slice);
+        return next == dead ? null : next;
+    }
+
+    private State afterSlice(State state, Slice slice) {
+        if (state.afterSlice == null) {
+            state.afterSlice = new State[Slice.values().length];
+        }
+        State next = state.afterSlice[slice.ordinal()];
+        if (next == null) {
+            next = step(state, e -> derivatives.next(e, slice));
+            state.afterSlice[slice.ordinal()] = next;
+        }
+        return next;
+    }
+
+    /// {@return a state with the same texts up to a length, which many states share}
+    ///
+    /// @param state a state of this automaton
+    /// @param bytes the length; always the same one
+    public State relaxed(State state, int bytes) {
+        if (state.relaxed == null) {
+            items.clear();
+            for (int i = 0; i < state.nodes.length; i++) {
+                items.add(state.nodes[i], derivatives.relaxed(state.exprs[i], bytes), derivatives);
+            }
+            state.relaxed = state(state.isAccepting());
+        }
+        return state.relaxed;
+    }
+
+    /// {@return how many transitions were made; those that are looked up later do not count}
+    public long steps() {
+        return steps;
     }
 
     /// {@return whether a whole text belongs to the grammar}
@@ -123,12 +183,17 @@ public final class Automaton {
         return state.isAccepting();
     }
 
-    private State step(State state, int c) {
+    /// {@return the state in which something of each expression remains; [#DEPENDS] if that is null for one}
+    private State step(State state, UnaryOperator<Expr> remains) {
+        steps++;
         open(state);
         items.clear();
         over.clear(); // a step that failed may have left some
         for (int i = 0; i < state.openNodes.length; i++) {
-            Expr rest = derivatives.next(state.openExprs[i], c);
+            Expr rest = remains.apply(state.openExprs[i]);
+            if (rest == null) {
+                return DEPENDS;
+            }
             if (!rest.isNothing() && derivatives.isAlive(rest)) {
                 add(state.openNodes[i], rest);
             }

@@ -15,6 +15,8 @@ public final class State {
     Node[] openNodes;
     Expr[] openExprs;
     State[] next;
+    State[] afterSlice;
+    State relaxed;
 
     State(Node[] nodes, Expr[] exprs, boolean accepting) {
         this.nodes = nodes;

@@ -1,23 +1,23 @@
 package dev.tenon.platform.grammar.expr;
 
 import java.util.ArrayList;
-import java.util.BitSet;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntPredicate;
 
 /// A set of Unicode code points without surrogates. Immutable.
 public final class CodePoints {
+    private static final CodePoints SURROGATES =
+            new CodePoints(new int[] {Character.MIN_SURROGATE, Character.MAX_SURROGATE + 1});
     /// All code points.
     public static final CodePoints ALL = range(0, Character.MAX_CODE_POINT);
 
-    private static final int FIRST_SURROGATE = 0xD800;
-    private static final int LAST_SURROGATE = 0xDFFF;
+    /// Where the set begins and ends in turn, ascending: the first code point of a range, and the
+    /// one after its last.
+    private final int[] edges;
 
-    private final BitSet bits;
-
-    private CodePoints(BitSet bits) {
-        bits.clear(FIRST_SURROGATE, LAST_SURROGATE + 1);
-        this.bits = bits;
+    private CodePoints(int[] edges) {
+        this.edges = edges;
     }
 
     /// A range of code points.
@@ -29,51 +29,73 @@ public final class CodePoints {
     /// {@return the code points of a range}
     ///
     /// @param from the first
-    /// @param to the last
+    /// @param to the last, not before the first
     public static CodePoints range(int from, int to) {
-        BitSet bits = new BitSet();
-        bits.set(from, to + 1);
-        return new CodePoints(bits);
+        return new CodePoints(new int[] {from, to + 1}).minus(SURROGATES);
     }
 
     /// {@return the code points of a text}
     ///
     /// @param text its characters
     public static CodePoints of(String text) {
-        BitSet bits = new BitSet();
-        text.codePoints().forEach(bits::set);
-        return new CodePoints(bits);
+        CodePoints set = new CodePoints(new int[0]);
+        for (int c : text.codePoints().toArray()) {
+            set = set.or(range(c, c));
+        }
+        return set;
     }
 
     /// {@return the code points that have a property}
     ///
     /// @param property the property
     public static CodePoints where(IntPredicate property) {
-        BitSet bits = new BitSet();
-        for (int i = 0; i <= Character.MAX_CODE_POINT; i++) {
-            if (property.test(i)) {
-                bits.set(i);
+        int[] edges = new int[64];
+        int size = 0;
+        for (int i = 0; i <= Character.MAX_CODE_POINT + 1; i++) {
+            boolean in = i <= Character.MAX_CODE_POINT && property.test(i);
+            if (in != isOdd(size)) {
+                edges = size == edges.length ? Arrays.copyOf(edges, 2 * size) : edges;
+                edges[size++] = i;
             }
         }
-        return new CodePoints(bits);
+        return new CodePoints(Arrays.copyOf(edges, size)).minus(SURROGATES);
     }
 
     /// {@return what is in this set or in another one}
     ///
     /// @param other the other set
     public CodePoints or(CodePoints other) {
-        BitSet union = (BitSet) bits.clone();
-        union.or(other.bits);
-        return new CodePoints(union);
+        return merged(other, true);
     }
 
     /// {@return what is in this set and not in another one}
     ///
     /// @param other the other set
     public CodePoints minus(CodePoints other) {
-        BitSet rest = (BitSet) bits.clone();
-        rest.andNot(other.bits);
-        return new CodePoints(rest);
+        return merged(other, false);
+    }
+
+    private CodePoints merged(CodePoints other, boolean union) {
+        int[] merged = new int[edges.length + other.edges.length];
+        int size = 0;
+        int i = 0;
+        int j = 0;
+        while (i < edges.length || j < other.edges.length) {
+            int mine = i < edges.length ? edges[i] : Integer.MAX_VALUE;
+            int its = j < other.edges.length ? other.edges[j] : Integer.MAX_VALUE;
+            int at = Math.min(mine, its);
+            i += mine == at ? 1 : 0;
+            j += its == at ? 1 : 0;
+            boolean in = union ? isOdd(i) || isOdd(j) : isOdd(i) && !isOdd(j);
+            if (in != isOdd(size)) {
+                merged[size++] = at;
+            }
+        }
+        return new CodePoints(Arrays.copyOf(merged, size));
+    }
+
+    private static boolean isOdd(int count) {
+        return (count & 1) != 0;
     }
 
     /// {@return what is not in this set}
@@ -85,22 +107,31 @@ public final class CodePoints {
     ///
     /// @param codePoint the code point
     public boolean contains(int codePoint) {
-        return bits.get(codePoint);
+        int at = Arrays.binarySearch(edges, codePoint);
+        return at >= 0 ? !isOdd(at) : isOdd(-at - 1);
     }
 
     /// {@return whether nothing is in the set}
     public boolean isEmpty() {
-        return bits.isEmpty();
+        return edges.length == 0;
     }
 
     /// {@return the set as ranges, ascending}
     public List<Range> ranges() {
-        List<Range> ranges = new ArrayList<>();
-        for (int from = bits.nextSetBit(0); from >= 0; ) {
-            int to = bits.nextClearBit(from) - 1;
-            ranges.add(new Range(from, to));
-            from = bits.nextSetBit(to + 1);
+        List<Range> ranges = new ArrayList<>(edges.length / 2);
+        for (int i = 0; i < edges.length; i += 2) {
+            ranges.add(new Range(edges[i], edges[i + 1] - 1));
         }
         return ranges;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return this == other || other instanceof CodePoints set && Arrays.equals(edges, set.edges);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(edges);
     }
 }

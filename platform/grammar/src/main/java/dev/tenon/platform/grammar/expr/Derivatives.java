@@ -2,8 +2,11 @@ package dev.tenon.platform.grammar.expr;
 
 import dev.tenon.platform.grammar.expr.Expr.Answer;
 import dev.tenon.platform.grammar.expr.Expr.Head;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -16,9 +19,14 @@ import java.util.Set;
 /// Bytes that no expression tells apart are one class. Rules are no part of a derivative: [#heads]
 /// names those that a text may begin with. Not safe for several threads.
 public final class Derivatives {
+    private static final int MOST_ENDS = 8;
+
     private final ExprPool pool;
     private final byte[] classOf = new byte[256];
     private final int[] example;
+    /// Classes of the bytes of texts that searches found last.
+    private final Deque<int[]> ends = new ArrayDeque<>();
+    private final Map<Slice, SliceDerivatives> slices = new EnumMap<>(Slice.class);
 
     /// Closes a pool: nothing may be added to its grammar afterwards.
     ///
@@ -32,6 +40,9 @@ public final class Derivatives {
         pool.close();
         findAlive();
         RuleOrder.rank(pool.rules(), this);
+        for (Slice slice : Slice.values()) {
+            slices.put(slice, new SliceDerivatives(pool, this, slice));
+        }
     }
 
     private int[] classes() {
@@ -130,6 +141,7 @@ public final class Derivatives {
         boolean much = pool.size() > 2 * pool.limits().statesInAMask();
         if (much) {
             pool.forgetAdded();
+            slices.values().forEach(SliceDerivatives::forget);
         }
         pool.beginMask();
         return much;
@@ -157,6 +169,32 @@ public final class Derivatives {
         return known;
     }
 
+    /// {@return the texts of an expression that begin with a character of a slice, without it, where they are the
+    ///     same after each of them; null elsewhere}
+    ///
+    /// @param e an expression of the pool
+    /// @param slice the characters
+    public Expr next(Expr e, Slice slice) {
+        return slices.get(slice).next(e);
+    }
+
+    /// {@return an expression with the same beginnings of texts up to a length, with less to count}
+    ///
+    /// @param e an expression of the pool
+    /// @param bytes the length
+    public Expr relaxed(Expr e, int bytes) {
+        return switch (e.kind) {
+            case CONCAT -> pool.concat(relaxed(e.parts[0], bytes), e.parts[1]);
+            case OR ->
+                pool.or(Arrays.stream(e.parts).map(part -> relaxed(part, bytes)).toList());
+            case REPEAT ->
+                e.parts[0].nullable
+                        ? e
+                        : pool.repeat(e.parts[0], Math.min(e.min, bytes), e.max >= bytes ? Expr.UNBOUNDED : e.max);
+            default -> e; // the parts of an intersection matter together
+        };
+    }
+
     private Expr derive(Expr e, int c) {
         return switch (e.kind) {
             case NOTHING, EMPTY, CALL -> pool.nothing();
@@ -179,6 +217,9 @@ public final class Derivatives {
     }
 
     private Expr deriveConcat(Expr e, int c) {
+        if (!e.parts[0].nullable) {
+            return pool.concat(next(e.parts[0], c), e.parts[1]);
+        }
         List<Expr> terms = new ArrayList<>();
         Expr rest = e;
         while (rest.kind == Expr.Kind.CONCAT) {
@@ -193,7 +234,7 @@ public final class Derivatives {
     }
 
     /// {@return a repetition after its first part}
-    private Expr less(Expr e) {
+    Expr less(Expr e) {
         int min = e.parts[0].nullable ? 0 : Math.max(0, e.min - 1);
         return pool.repeat(e.parts[0], min, e.max == Expr.UNBOUNDED ? e.max : e.max - 1);
     }
@@ -262,32 +303,57 @@ public final class Derivatives {
         return e.alive == Answer.YES;
     }
 
-    /// Looks for a text of an intersection or complement, depth first, and notes what it learns of
-    /// all expressions on its way.
+    /// Looks for a text of an intersection or complement: what ended others of late, then the shortest one. Notes
+    /// what it learns of all expressions on its way.
     private boolean search(Expr root) {
+        for (int[] end : ends) {
+            if (endsBy(root, end)) {
+                return true;
+            }
+        }
         List<Expr> seen = new ArrayList<>(List.of(root));
         List<Integer> from = new ArrayList<>(List.of(-1));
+        List<Integer> by = new ArrayList<>(List.of(-1));
         Map<Expr, Boolean> known = new IdentityHashMap<>(Map.of(root, true));
-        List<Integer> open = new ArrayList<>(List.of(0));
-        while (!open.isEmpty()) {
-            int at = open.removeLast();
+        for (int at = 0; at < seen.size(); at++) {
             Expr e = seen.get(at);
             if (e.nullable || e.alive == Answer.YES) {
+                Deque<Integer> end = new ArrayDeque<>();
                 for (int i = at; i >= 0; i = from.get(i)) {
                     seen.get(i).alive = Answer.YES;
+                    end.addFirst(by.get(i));
+                }
+                ends.addFirst(end.stream().skip(1).mapToInt(c -> c).toArray());
+                if (ends.size() > MOST_ENDS) {
+                    ends.removeLast();
                 }
                 return true;
             }
             for (int c = 0; c < example.length && e.alive != Answer.NO; c++) {
                 Expr next = next(e, c);
                 if (known.put(next, true) == null) {
-                    open.add(seen.size());
                     seen.add(next);
                     from.add(at);
+                    by.add(c);
                 }
             }
         }
         seen.forEach(each -> each.alive = Answer.NO);
+        return false;
+    }
+
+    private boolean endsBy(Expr root, int[] end) {
+        Expr e = root;
+        for (int c : end) {
+            e = next(e, c);
+            if (e.alive == Answer.NO) {
+                return false;
+            }
+            if (e.nullable || e.alive == Answer.YES) {
+                root.alive = Answer.YES;
+                return true;
+            }
+        }
         return false;
     }
 }

@@ -107,6 +107,9 @@ public final class ExprPool {
         if (second.isEmpty()) {
             return first;
         }
+        if (first.kind != Kind.CONCAT) {
+            return intern(new Expr(Kind.CONCAT, null, new Expr[] {first, second}, 0, 0, null));
+        }
         List<Expr> left = new ArrayList<>();
         Expr rest = first;
         for (; rest.kind == Kind.CONCAT; rest = rest.parts[1]) {
@@ -131,6 +134,18 @@ public final class ExprPool {
     ///
     /// @param parts expressions of this pool
     public Expr or(Iterable<Expr> parts) {
+        Expr only = nothing;
+        for (Expr part : parts) {
+            if (only.isNothing()) {
+                only = part;
+            } else if (only != part && !part.isNothing()) {
+                return orOfSeveral(parts);
+            }
+        }
+        return only;
+    }
+
+    private Expr orOfSeveral(Iterable<Expr> parts) {
         TreeSet<Expr> flat = new TreeSet<>(Comparator.comparingInt(Expr::id));
         ByteSet set = null;
         for (Expr part : parts) {

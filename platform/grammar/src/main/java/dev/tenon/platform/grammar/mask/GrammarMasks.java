@@ -4,6 +4,7 @@ import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.platform.grammar.automaton.Automaton;
 import dev.tenon.platform.grammar.automaton.State;
 import dev.tenon.platform.grammar.expr.GrammarException;
+import dev.tenon.platform.grammar.expr.Slice;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -14,20 +15,28 @@ public final class GrammarMasks {
     private static final int MOST_KEPT = 128;
 
     private final Automaton automaton;
-    private final PlainReach.Finder reaches;
+    private final AnyPlain anyPlain;
     private final TokenVocabulary vocabulary;
     /// Guards the automaton, which other vocabularies may share, and the masks.
     private final ReentrantLock lock;
 
-    private final Map<State, long[]> kept = new LinkedHashMap<>(16, 0.75f, true) {
+    private final Map<Key, long[]> kept = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<State, long[]> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Key, long[]> eldest) {
             return size() > MOST_KEPT;
         }
     };
+    private final State[] chain = new State[TokenSlice.LONGEST + 1];
     private State[] path = new State[64];
+    private long visited;
+
+    /// What a mask is of.
+    ///
+    /// @param state where a text goes on
+    /// @param slice of what is after the slice's characters only; null for whole tokens
+    private record Key(State state, Slice slice) {}
 
     /// Prepares masks.
     ///
@@ -36,7 +45,7 @@ public final class GrammarMasks {
     /// @param vocabulary the model's tokens
     public GrammarMasks(Automaton automaton, ReentrantLock lock, TokenVocabulary vocabulary) {
         this.automaton = automaton;
-        this.reaches = new PlainReach.Finder(automaton);
+        this.anyPlain = new AnyPlain(automaton);
         this.lock = lock;
         this.vocabulary = vocabulary;
     }
@@ -51,15 +60,21 @@ public final class GrammarMasks {
         return new GrammarConstraint(this, automaton.start(), false);
     }
 
+    /// {@return how many nodes of the tokens' trees were visited}
+    public long visited() {
+        return visited;
+    }
+
     /// Writes the mask of a state.
     void mask(State state, long[] words) {
         lock.lock();
         try {
-            long[] mask = kept.get(state);
+            Key key = new Key(state, null);
+            long[] mask = kept.get(key);
             if (mask == null) {
                 automaton.begin();
                 mask = make(state);
-                kept.put(state, mask);
+                kept.put(key, mask);
             }
             System.arraycopy(mask, 0, words, 0, mask.length);
             Arrays.fill(words, mask.length, words.length, 0);
@@ -123,22 +138,17 @@ public final class GrammarMasks {
 
     private long[] make(State state) {
         long[] mask = new long[vocabulary.words()];
-        PlainReach reach = reaches.of(state);
-        TokenTrie rest;
-        if (reach.exact()) {
-            rest = vocabulary.notPlain;
-        } else if (reach.characters() >= PlainTokens.LONGEST) {
-            rest = vocabulary.notLong;
-        } else if (reach.characters() >= TokenVocabulary.SHORT) {
-            rest = vocabulary.notShort;
-        } else {
-            rest = vocabulary.all;
+        boolean sliced = false;
+        for (int i = 0; i < vocabulary.slices.size() && !sliced; i++) {
+            sliced = addBySlice(state, vocabulary.slices.get(i), mask);
         }
-        if (rest != vocabulary.all) {
-            int most = rest == vocabulary.notShort ? TokenVocabulary.SHORT : reach.characters();
-            System.arraycopy(vocabulary.plain[most], 0, mask, 0, mask.length);
+        if (!sliced) {
+            boolean plain = anyPlain.mayFollow(state);
+            if (plain) {
+                System.arraycopy(vocabulary.plain().whole, 0, mask, 0, mask.length);
+            }
+            walk(state, plain ? vocabulary.notPlain : vocabulary.all, mask);
         }
-        walk(state, rest, mask);
         if (state.isAccepting()) {
             for (int id : vocabulary.ends()) {
                 TokenVocabulary.set(mask, id);
@@ -148,12 +158,54 @@ public final class GrammarMasks {
         return mask;
     }
 
+    /// Adds the tokens by what may be after the slice's characters that they begin with, where those lead to one state
+    /// each.
+    ///
+    /// @return whether they do, and there may be any
+    private boolean addBySlice(State state, TokenSlice tokens, long[] mask) {
+        int count = 0;
+        for (State at = state; at != null && count < chain.length; ) {
+            chain[count++] = at;
+            at = count < chain.length ? automaton.next(at, tokens.slice) : null;
+            if (at == Automaton.DEPENDS) {
+                return false;
+            }
+        }
+        if (count == 1) {
+            return false;
+        }
+        for (int from = 0; from < count; ) {
+            State relaxed = automaton.relaxed(chain[from], TokenSlice.LONGEST);
+            int to = from;
+            while (to + 1 < count && automaton.relaxed(chain[to + 1], TokenSlice.LONGEST) == relaxed) {
+                to++;
+            }
+            if (from == to) {
+                tokens.add(tokens.whole, from, to, mask);
+                walk(chain[from], tokens.restsAfter[from], mask);
+            } else {
+                Key key = new Key(relaxed, tokens.slice);
+                tokens.add(kept.computeIfAbsent(key, each -> rests(each.state(), tokens)), from, to, mask);
+            }
+            from = to + 1;
+        }
+        walk(state, tokens.longer, mask);
+        return true;
+    }
+
+    private long[] rests(State state, TokenSlice tokens) {
+        long[] mask = tokens.whole.clone();
+        walk(state, tokens.rests, mask);
+        return mask;
+    }
+
     private void walk(State state, TokenTrie trie, long[] mask) {
         if (path.length <= trie.longest) {
             path = new State[trie.longest + 1];
         }
         path[0] = state;
         for (int node = 0; node < trie.label.length; ) {
+            visited++;
             int depth = trie.depth[node];
             State next = automaton.next(path[depth - 1], automaton.classOf(trie.label[node] & 255));
             if (next == null) {

@@ -1,8 +1,10 @@
 package dev.tenon.platform.grammar.mask;
 
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.grammar.expr.Slice;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -23,16 +25,10 @@ public final class TokenVocabulary {
 
     private final int longestControl;
     final TokenTrie all;
-    /// Without the plain ones.
+    /// Those that are not plain, or long.
     final TokenTrie notPlain;
-    /// Without the plain ones of at most [#SHORT] characters, and of at most [PlainTokens#LONGEST].
-    final TokenTrie notShort;
-
-    final TokenTrie notLong;
-    /// The plain tokens of at most so many characters; the last one has all of them.
-    final long[][] plain = new long[PlainTokens.LONGEST + 2][];
-
-    static final int SHORT = 10;
+    /// By each slice.
+    final List<TokenSlice> slices;
 
     /// Prepares a tokenizer's tokens.
     ///
@@ -42,12 +38,10 @@ public final class TokenVocabulary {
         int size = tokenizer.vocabularySize();
         this.words = (size + 63) / 64;
         List<TokenTrie.Entry> entries = new ArrayList<>(size);
-        int[] lengths = new int[size];
         for (int id = 0; id < size; id++) {
             byte[] bytes = tokenizer.isEndOfGeneration(id) ? new byte[0] : bytes(id);
             if (bytes.length > 0) {
                 entries.add(new TokenTrie.Entry(id, bytes));
-                lengths[id] = PlainTokens.length(bytes);
             }
         }
         controls = IntStream.range(0, size)
@@ -57,17 +51,15 @@ public final class TokenVocabulary {
         longestControl = controls.stream().mapToInt(String::length).max().orElse(0);
         ends = IntStream.range(0, size).filter(tokenizer::isEndOfGeneration).toArray();
         all = new TokenTrie(entries);
-        notPlain = without(entries, lengths, PlainTokens.LONGEST + 1);
-        notShort = without(entries, lengths, SHORT);
-        notLong = without(entries, lengths, PlainTokens.LONGEST);
-        for (int most = 0; most < plain.length; most++) {
-            plain[most] = new long[words];
-        }
-        for (TokenTrie.Entry each : entries) {
-            for (int most = lengths[each.id()]; most >= 0 && most < plain.length; most++) {
-                set(plain[most], each.id());
-            }
-        }
+        slices = Arrays.stream(Slice.values())
+                .map(slice -> new TokenSlice(slice, entries, words))
+                .toList();
+        notPlain = new TokenTrie(
+                entries.stream().filter(each -> !has(plain().whole, each.id())).toList());
+    }
+
+    TokenSlice plain() {
+        return slices.getFirst();
     }
 
     /// {@return the bytes that a token stands for in a grammar; none for one without text}
@@ -90,10 +82,8 @@ public final class TokenVocabulary {
         return bytes;
     }
 
-    private static TokenTrie without(List<TokenTrie.Entry> entries, int[] lengths, int most) {
-        return new TokenTrie(entries.stream()
-                .filter(each -> lengths[each.id()] < 0 || lengths[each.id()] > most)
-                .toList());
+    private static boolean has(long[] mask, int id) {
+        return (mask[id >> 6] >>> id & 1) != 0;
     }
 
     static void set(long[] mask, int id) {

@@ -7,6 +7,7 @@ import dev.tenon.platform.grammar.expr.GrammarException;
 import dev.tenon.platform.grammar.expr.Utf8;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -30,7 +31,7 @@ final class JsonText {
     final Expr colon;
     private final Expr quote;
     private final Expr freeCharacter;
-    private Expr anyCharacter;
+    private final Map<CodePoints, Expr> characters = new HashMap<>();
 
     JsonText(ExprPool pool) {
         this.pool = pool;
@@ -73,6 +74,10 @@ final class JsonText {
 
     /// {@return a character of a set, written in the one way}
     Expr character(CodePoints set) {
+        return characters.computeIfAbsent(set, this::newCharacter);
+    }
+
+    private Expr newCharacter(CodePoints set) {
         List<Expr> ways = new ArrayList<>(List.of(Utf8.of(pool, set.minus(SPECIAL))));
         for (CodePoints.Range range : SPECIAL.ranges()) {
             for (int c = range.from(); c <= range.to(); c++) {
@@ -86,10 +91,7 @@ final class JsonText {
 
     /// {@return a string of so many characters, without its quotes, written in the one way}
     Expr characters(int min, int max) {
-        if (anyCharacter == null) {
-            anyCharacter = character(CodePoints.ALL);
-        }
-        return pool.repeat(anyCharacter, min, max);
+        return pool.repeat(character(CodePoints.ALL), min, max);
     }
 
     /// {@return a string of so many characters, in any way that JSON has}
