@@ -17,20 +17,23 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /// Plans what low-rank adapters add: each of them is two products, and between them a sum of one row, which the
-/// sequence's scale weights. The launches of a step do not depend on which adapters its sequences use, so that one
-/// that none uses is read, too, and adds nothing.
+/// sequence's scale weights. Adapters that the step's shape does not read have no launches; one that is read and that a
+/// sequence does not use adds nothing.
 final class AdapterOps {
     private final ValuePool<Slot> pool;
     private final WeightList weights;
     private final LinearLaunches linears;
     private final ExpertLaunches sums;
+    private final Readers readers;
     private final List<AdapterFactor> factors = new ArrayList<>();
 
     /// @param pool memory of values
     /// @param weights memory of weights
     /// @param linears launches of products
     /// @param sums launches of weighted sums
-    AdapterOps(ValuePool<Slot> pool, WeightList weights, LinearLaunches linears, ExpertLaunches sums) {
+    /// @param readers which ops read a value
+    AdapterOps(ValuePool<Slot> pool, WeightList weights, LinearLaunches linears, ExpertLaunches sums, Readers readers) {
+        this.readers = readers;
         this.pool = pool;
         this.weights = weights;
         this.linears = linears;
@@ -44,11 +47,12 @@ final class AdapterOps {
 
     /// The change of one adapter.
     ///
+    /// @param adapter its number in the graph
     /// @param a `[rank, cols]`
     /// @param b `[width, rank]`
     /// @param factor index of what weights it
     /// @param down the product of rows with `a`
-    private record Change(DeviceWeight a, DeviceWeight b, int factor, Slot down) {
+    private record Change(int adapter, DeviceWeight a, DeviceWeight b, int factor, Slot down) {
         long bytes() {
             return a.bytes() + b.bytes();
         }
@@ -64,7 +68,12 @@ final class AdapterOps {
     PlannedOp plan(LowRankAdd op) {
         Slot x = pool.get(op.x());
         Slot base = pool.get(op.base());
-        Slot out = pool.define(op.out(), base.selected);
+        // In place, so that without a launch the result is there.
+        boolean shared = readers.only(op.base()).isPresent();
+        Slot out = shared ? base : pool.define(op.out(), base.selected);
+        if (shared) {
+            pool.share(op.out(), base);
+        }
         List<Change> changes =
                 op.parts().stream().map(part -> change(part, out)).toList();
         changes.forEach(change -> pool.release(change.down));
@@ -85,8 +94,10 @@ final class AdapterOps {
                 to -> {
                     Slot before = base;
                     for (Change change : changes) {
-                        emit(to, x, change, before, out);
-                        before = out;
+                        if (!shared || to.shape.reads(change.adapter)) {
+                            emit(to, x, change, before, out);
+                            before = out;
+                        }
                     }
                 });
     }
@@ -98,7 +109,12 @@ final class AdapterOps {
         }
         // Tensor cores take rows of whole tiles, which few ranks are.
         DeviceWeight b = LinearLaunches.isTiled(part.b().cols()) ? weights.matrix(part.b()) : weights.exact(part.b());
-        return new Change(weights.matrix(part.a()), b, factors.indexOf(factor), pool.temporary(b.cols(), out.selected));
+        return new Change(
+                part.adapter(),
+                weights.matrix(part.a()),
+                b,
+                factors.indexOf(factor),
+                pool.temporary(b.cols(), out.selected));
     }
 
     private void emit(Emission to, Slot x, Change change, Slot before, Slot out) {

@@ -102,7 +102,7 @@ public final class GraphPlanner {
         this.attention = new AttentionOps(options, traits, buffers, weights, pool, ops);
         ExpertLaunches experts = new ExpertLaunches(linears, request.schedule());
         this.headOps = new HeadOps(pool, weights, buffers, experts, Buckets.of(options.maxBatchTokens()));
-        this.adapterOps = new AdapterOps(pool, weights, linears, experts);
+        this.adapterOps = new AdapterOps(pool, weights, linears, experts, readers);
         this.expertOps = new ExpertOps(
                 pool, weights, buffers, linears, experts, value -> normOf(folded.get(value.id())), readers);
         this.stateOps = new StateOps(pool, weights, buffers, readers, options.stateSlots());

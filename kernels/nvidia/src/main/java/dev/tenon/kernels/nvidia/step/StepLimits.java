@@ -85,7 +85,28 @@ public record StepLimits(
     /// @param input the step, at least one token
     /// @param logitRows how many of the rows that want logits its first run computes
     public StepShape shape(StepInput input, int logitRows) {
-        return at(StepShape.of(input.tokenCount(), logitRows, sequences(input)), lastPosition(input));
+        StepShape shape = StepShape.of(input.tokenCount(), logitRows, sequences(input));
+        return at(shape.reading(adapters(input)), lastPosition(input));
+    }
+
+    /// What a step reads of adapters: as few cases as serve most steps, because each has launches of its own.
+    private int adapters(StepInput input) {
+        if (factors.isEmpty()) {
+            return StepShape.EVERY;
+        }
+        int read = 0;
+        for (int s = 0; s < input.sequenceCount(); s++) {
+            float[] scales = input.adapterScales(s);
+            for (int a = 0; a < scales.length; a++) {
+                if (scales[a] != 0 && read != a + 1) {
+                    if (read != 0) {
+                        return StepShape.EVERY;
+                    }
+                    read = a + 1;
+                }
+            }
+        }
+        return read;
     }
 
     private static int sequences(StepInput input) {
@@ -142,7 +163,7 @@ public record StepLimits(
             }
             candidates = Math.max(candidates, own);
         }
-        return StepShape.sampling(rows, candidates);
+        return StepShape.sampling(rows, candidates).reading(adapters(input));
     }
 
     /// {@return every shape that the first run of a step has if the host samples its tokens}

@@ -10,7 +10,11 @@ package dev.tenon.kernels.nvidia.step;
 ///     apart for up to [#FEW] rows, see [StepLimits#at]
 /// @param candidates most tokens that the device samples among, see [TokenRing]; 0 leaves it
 ///     to the host
-public record StepShape(int rows, int logitRows, boolean decode, boolean deep, int candidates) {
+/// @param adapters which adapters are read: 0 for none, [#EVERY] for each of them, otherwise its number plus 1
+public record StepShape(int rows, int logitRows, boolean decode, boolean deep, int candidates, int adapters) {
+    /// That each adapter is read.
+    public static final int EVERY = -1;
+
     /// Steps of more rows run on tensor cores.
     public static final int FEW = 4;
 
@@ -20,7 +24,7 @@ public record StepShape(int rows, int logitRows, boolean decode, boolean deep, i
     /// @param logitRows as above
     /// @param decode as above
     public StepShape(int rows, int logitRows, boolean decode) {
-        this(rows, logitRows, decode, false, 0);
+        this(rows, logitRows, decode, 0);
     }
 
     /// A shape of steps that are not deep.
@@ -30,7 +34,7 @@ public record StepShape(int rows, int logitRows, boolean decode, boolean deep, i
     /// @param decode as above
     /// @param candidates as above
     public StepShape(int rows, int logitRows, boolean decode, int candidates) {
-        this(rows, logitRows, decode, false, candidates);
+        this(rows, logitRows, decode, false, candidates, EVERY);
     }
 
     /// {@return the shape of a step}
@@ -56,11 +60,25 @@ public record StepShape(int rows, int logitRows, boolean decode, boolean deep, i
     /// @param most most tokens that it samples among, 1 to [TokenRing#MOST_CANDIDATES]
     public StepShape sampling(int most) {
         int bucket = most == 1 ? 1 : Math.max(TokenRing.FEW_CANDIDATES, Buckets.of(most));
-        return new StepShape(rows, logitRows, decode, deep, bucket);
+        return new StepShape(rows, logitRows, decode, deep, bucket, adapters);
     }
 
     /// {@return this shape, with kernels for long sequences; the layout of its input is the same}
     public StepShape withDepth() {
-        return new StepShape(rows, logitRows, decode, rows > 0 && rows <= FEW, candidates);
+        return new StepShape(rows, logitRows, decode, rows > 0 && rows <= FEW, candidates, adapters);
+    }
+
+    /// {@return this shape, with what is read of adapters; the layout of its input is the same}
+    ///
+    /// @param read as [#adapters]
+    public StepShape reading(int read) {
+        return new StepShape(rows, logitRows, decode, deep, candidates, read);
+    }
+
+    /// {@return whether an adapter is read}
+    ///
+    /// @param adapter its number in the graph
+    public boolean reads(int adapter) {
+        return adapters == EVERY || adapters == adapter + 1;
     }
 }

@@ -3,6 +3,7 @@ package dev.tenon.kernels.nvidia.plan;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.device.StepInput;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
@@ -86,6 +87,36 @@ class AdapterPlansTests {
         List<Launch> many = launches(planned, new StepShape(256, 1, false));
         assertTrue(
                 entries(many).stream().filter(e -> e.startsWith("matmul_F16")).count() == 4, many::toString);
+    }
+
+    @Test
+    void anAdapterThatTheStepDoesNotReadHasNoLaunches() {
+        PlannedGraph planned = plan("blk.0.gate", "F16", 32, 64);
+        StepShape shape = new StepShape(1, 1, false);
+        List<Launch> both = launches(planned, shape);
+        assertEquals(List.of(), launches(planned, shape.reading(0)));
+        List<Launch> second = launches(planned, shape.reading(2));
+        assertEquals(3, second.size());
+        assertEquals(both.get(3), second.getFirst());
+        assertEquals(both.getLast(), second.getLast(), "in place, the first adapter's sum is the projection's");
+    }
+
+    @Test
+    void stepsReadTheOnlyAdapterThatTheyUseAndEveryOneIfTheyUseSeveral() {
+        PlannedGraph planned = plan("blk.0.gate", "F16", 32, 64);
+        assertEquals(0, read(planned, new float[0], new float[] {0, 0}));
+        assertEquals(2, read(planned, new float[] {0, 0.5f}, new float[0], new float[] {0, 1}));
+        assertEquals(StepShape.EVERY, read(planned, new float[] {0, 0.5f}, new float[] {1}));
+        assertEquals(StepShape.EVERY, read(planned, new float[] {2, 0.5f}));
+    }
+
+    private static int read(PlannedGraph planned, float[]... scales) {
+        StepInput input = new StepInput();
+        for (float[] each : scales) {
+            input.addSequence(new int[1], StepInput.NO_SLOT, each);
+            input.addToken(1, 0, true);
+        }
+        return planned.limits().shape(input, scales.length).adapters();
     }
 
     @Test
