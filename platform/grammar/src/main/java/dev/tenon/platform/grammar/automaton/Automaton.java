@@ -57,7 +57,7 @@ public final class Automaton {
     /// @throws GrammarException (`GRAMMAR-002`) if a rule begins with itself or no text belongs to
     ///     the grammar
     public Automaton(ExprPool pool, Expr root) {
-        this.derivatives = new Derivatives(pool);
+        this.derivatives = new Derivatives(pool, root);
         this.mostItems = pool.limits().statesInAMask();
         this.isLetters = new boolean[derivatives.classCount()];
         Arrays.fill(isLetters, true);

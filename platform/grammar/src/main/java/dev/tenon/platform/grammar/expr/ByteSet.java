@@ -28,6 +28,23 @@ record ByteSet(long a, long b, long c, long d) {
         return (word >>> (value & 63) & 1) != 0;
     }
 
+    /// {@return the first byte of the set from a value on; 256 if there is none}
+    int next(int from) {
+        for (int value = from; value < 256; value = (value | 63) + 1) {
+            long word = switch (value >> 6) {
+                case 0 -> a;
+                case 1 -> b;
+                case 2 -> c;
+                default -> d;
+            };
+            long rest = word >>> (value & 63);
+            if (rest != 0) {
+                return value + Long.numberOfTrailingZeros(rest);
+            }
+        }
+        return 256;
+    }
+
     ByteSet or(ByteSet other) {
         return new ByteSet(a | other.a, b | other.b, c | other.c, d | other.d);
     }

@@ -31,11 +31,12 @@ public final class Derivatives {
     /// Closes a pool: nothing may be added to its grammar afterwards.
     ///
     /// @param pool the expressions; all its rules are defined
+    /// @param root the whole grammar, of which alone derivatives may be asked for
     /// @throws GrammarException (`GRAMMAR-002`) if a rule begins with itself, (`GRAMMAR-003`) if it
     ///     is too large
-    public Derivatives(ExprPool pool) {
+    public Derivatives(ExprPool pool, Expr root) {
         this.pool = pool;
-        this.example = classes();
+        this.example = classes(root);
         findNullable();
         pool.close();
         findAlive();
@@ -45,31 +46,46 @@ public final class Derivatives {
         }
     }
 
-    private int[] classes() {
+    /// Tells apart what the grammar's sets of bytes do; not those that were made on the way to others.
+    private int[] classes(Expr root) {
         Set<ByteSet> sets = new HashSet<>();
-        boolean digits = false;
-        for (Expr e : pool.base()) {
+        Set<Expr> seen = new HashSet<>(Set.of(root));
+        Deque<Expr> open = new ArrayDeque<>(seen);
+        while (!open.isEmpty()) {
+            Expr e = open.removeLast();
             if (e.kind == Expr.Kind.BYTES) {
                 sets.add(e.bytes);
+            } else if (e.kind == Expr.Kind.MULTIPLE) {
+                "-.0123456789".chars().forEach(c -> sets.add(ByteSet.range(c, c)));
             }
-            digits |= e.kind == Expr.Kind.MULTIPLE;
+            for (Expr part : e.kind == Expr.Kind.CALL ? new Expr[] {e.rule.body()} : e.parts) {
+                if (seen.add(part)) {
+                    open.add(part);
+                }
+            }
         }
-        for (int c = digits ? '-' : '9' + 1; c <= '9'; c++) {
-            sets.add(ByteSet.range(c, c));
-        }
+        int[] sizes = new int[257];
+        sizes[0] = 256;
         int count = 1;
         for (ByteSet set : sets) {
-            int[] split = new int[2 * count];
-            Arrays.fill(split, -1);
-            int next = 0;
-            for (int b = 0; b < 256; b++) {
-                int key = 2 * (classOf[b] & 255) + (set.contains(b) ? 1 : 0);
-                if (split[key] < 0) {
-                    split[key] = next++;
-                }
-                classOf[b] = (byte) split[key];
+            int[] within = new int[count];
+            for (int b = set.next(0); b < 256; b = set.next(b + 1)) {
+                within[classOf(b)]++;
             }
-            count = next;
+            int[] split = new int[count];
+            for (int b = set.next(0); b < 256; b = set.next(b + 1)) {
+                int c = classOf(b);
+                if (within[c] < sizes[c]) {
+                    split[c] = split[c] == 0 ? count++ : split[c];
+                    classOf[b] = (byte) split[c];
+                }
+            }
+            for (int c = 0; c < split.length; c++) {
+                if (split[c] > 0) {
+                    sizes[split[c]] = within[c];
+                    sizes[c] -= within[c];
+                }
+            }
         }
         int[] first = new int[count];
         for (int b = 255; b >= 0; b--) {

@@ -66,7 +66,7 @@ public final class ExprPool {
         return bytes(ByteSet.range(from, to));
     }
 
-    private Expr bytes(ByteSet set) {
+    Expr bytes(ByteSet set) {
         return set.isEmpty() ? nothing : intern(new Expr(Kind.BYTES, set, Expr.NO_PARTS, 0, 0, null));
     }
 

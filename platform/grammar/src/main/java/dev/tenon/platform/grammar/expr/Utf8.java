@@ -43,7 +43,7 @@ public final class Utf8 {
     /// @param mark the bits of the byte that tell what it is
     /// @param tail how many bytes follow it
     private static Expr tree(ExprPool pool, List<CodePoints.Range> ranges, int mark, int tail) {
-        Map<Expr, Expr> byRest = new LinkedHashMap<>();
+        Map<Expr, ByteSet> byRest = new LinkedHashMap<>();
         int shift = 6 * tail;
         int done = -1;
         for (CodePoints.Range range : ranges) {
@@ -55,11 +55,11 @@ public final class Utf8 {
                 Expr rest = range.from() <= base && range.to() >= end
                         ? any(pool, tail)
                         : tree(pool, cut(ranges, base, end), CONTINUATION, tail - 1);
-                byRest.merge(rest, pool.bytes(value, value), pool::or);
+                byRest.merge(rest, ByteSet.range(value, value), ByteSet::or);
             }
         }
         return pool.or(byRest.entrySet().stream()
-                .map(each -> pool.concat(each.getValue(), each.getKey()))
+                .map(each -> pool.concat(pool.bytes(each.getValue()), each.getKey()))
                 .toList());
     }
 

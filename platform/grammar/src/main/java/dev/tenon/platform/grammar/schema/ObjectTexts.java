@@ -141,7 +141,7 @@ final class ObjectTexts {
                 Expr both = other.and(
                         Regex.search(other, list.get(i), set -> Utf8.of(other, set)),
                         Regex.search(other, list.get(j), set -> Utf8.of(other, set)));
-                if (new Derivatives(other).isAlive(both)) {
+                if (new Derivatives(other, both).isAlive(both)) {
                     throw GrammarException.unsupported(
                             "A name may match '" + list.get(j) + "' and '" + list.get(i) + "' at once.",
                             "patternProperties",
