@@ -38,7 +38,7 @@ import picocli.CommandLine.ParentCommand;
                     + "nemotron-3-nano-30b-a3b, olmo-2-1b, olmo-2-7b, olmoe-1b-7b, phi-3-mini-4k, phi-4, "
                     + "phi-4-mini, qwen2.5-0.5b, qwen2.5-1.5b, qwen2.5-3b, qwen2.5-7b, qwen2.5-14b, "
                     + "qwen2.5-32b, qwen3-0.6b, qwen3-1.7b, qwen3-4b, qwen3-8b, qwen3-14b, qwen3-30b-a3b, "
-                    + "smollm3-3b."
+                    + "qwen3.5-4b, qwen3.5-9b, qwen3.5-27b, qwen3.5-35b-a3b, smollm3-3b."
         },
         footerHeading = "%nExamples:%n",
         footer = {

@@ -207,10 +207,11 @@ public final class Synth {
 
     /// Negative numbers: a state that does not decay grows without bound.
     private static GgufWriter.TensorWriter decays(SynthTensors.Tensor tensor, SynthShape shape, Quantizer encoder) {
+        long cols = tensor.shape().getFirst();
         return (target, first, rows) -> {
-            float[] values = new float[Math.toIntExact(rows)];
+            float[] values = new float[Math.toIntExact(rows * cols)];
             for (int i = 0; i < values.length; i++) {
-                values[i] = -0.5f - Math.abs(new Gauss(seed(shape, tensor, first + i)).next());
+                values[i] = -0.5f - Math.abs(new Gauss(seed(shape, tensor, first * cols + i)).next());
             }
             encoder.quantize(values, 0, target, 0, values.length);
         };

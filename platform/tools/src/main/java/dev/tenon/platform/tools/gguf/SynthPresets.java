@@ -118,6 +118,16 @@ final class SynthPresets {
                 .with(Lfm2Tensors.keys(24, Set.of(2, 6, 10, 14, 18, 21), 8))
                 .with(Lfm2Tensors.expertKeys(2, 7168))
                 .put(all, "lfm2-8b-a1b", 24, 2048, 32, 8, 64, 1792, true);
+        Row qwen = new Row("qwen35", 248320, 262144, 1e7f, 1e-6f);
+        Row wide = qwen.with(Qwen35Tensors.keys(32));
+        wide.put(all, "qwen3.5-4b", 32, 2560, 16, 4, 256, 9216, true);
+        wide.put(all, "qwen3.5-9b", 32, 4096, 16, 4, 256, 12288, false);
+        qwen.with(Qwen35Tensors.keys(48)).put(all, "qwen3.5-27b", 64, 5120, 24, 4, 256, 17408, false);
+        new Row("qwen35moe", 248320, 262144, 1e7f, 1e-6f)
+                .experts(256, 8)
+                .with(Qwen35Tensors.keys(32))
+                .with(Qwen35Tensors.expertKeys(512))
+                .put(all, "qwen3.5-35b-a3b", 40, 2048, 16, 2, 256, 512, false);
         String layers = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME";
         new Row("nemotron_h_moe", 131072, 262144, 10000f, 1e-5f)
                 .experts(128, 6)

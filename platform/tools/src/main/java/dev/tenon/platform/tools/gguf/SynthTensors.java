@@ -29,6 +29,8 @@ final class SynthTensors {
             "phi3",
             "qwen2",
             "qwen3",
+            "qwen35",
+            "qwen35moe",
             "qwen3moe",
             "smollm3");
 
@@ -47,7 +49,9 @@ final class SynthTensors {
             "glm4moe", SharedExpertTensors::of,
             "lfm2", Lfm2Tensors::of,
             "lfm2moe", Lfm2Tensors::of,
-            "nemotron_h_moe", NemotronTensors::of);
+            "nemotron_h_moe", NemotronTensors::of,
+            "qwen35", Qwen35Tensors::of,
+            "qwen35moe", Qwen35Tensors::of);
 
     private final SynthShape shape;
     private final String architecture;

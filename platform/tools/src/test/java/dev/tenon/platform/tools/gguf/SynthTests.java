@@ -62,6 +62,10 @@ class SynthTests {
         assertWeights(8_339_929_856L + 22 * 32, "lfm2-8b-a1b");
         assertWeights(106_852_251_264L, "glm-4.5-air");
         assertWeights(31_577_940_288L, "nemotron-3-nano-30b-a3b");
+        assertWeights(4_205_751_296L, "qwen3.5-4b");
+        assertWeights(8_953_803_264L, "qwen3.5-9b");
+        assertWeights(26_895_998_464L, "qwen3.5-27b");
+        assertWeights(34_660_610_688L, "qwen3.5-35b-a3b");
     }
 
     @Test
