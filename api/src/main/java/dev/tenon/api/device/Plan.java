@@ -34,6 +34,11 @@ public interface Plan extends AutoCloseable {
         return Optional.empty();
     }
 
+    /// {@return whether [#run] keeps to [masks][StepInput#mask] where it samples; if not, no row has one}
+    default boolean takesMasks() {
+        return false;
+    }
+
     /// {@return what generates tokens without the host, if the backend can do that; it lives as long as the
     /// plan}
     default Optional<TokenGenerator> generator() {

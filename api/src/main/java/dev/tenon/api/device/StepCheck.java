@@ -23,7 +23,7 @@ public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, i
     ///
     /// @param input the batch
     /// @throws IllegalArgumentException if anything is out of its range: the number of tokens or
-    ///     sequences, a token, a position, a page, a state slot
+    ///     sequences, a token, a position, a mask, a page, a state slot
     public void check(StepInput input) {
         check(input, 1);
     }
@@ -64,6 +64,11 @@ public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, i
         int position = input.position(t);
         if (position < 0) {
             throw refusal("position " + position + " at index " + t + "; expected 0 or more");
+        }
+        long[] mask = input.mask(t);
+        if (mask != null && mask.length * (long) Long.SIZE < vocabularySize) {
+            throw refusal("mask of " + mask.length + " words at index " + t + "; expected at least "
+                    + Math.ceilDiv(vocabularySize, Long.SIZE));
         }
         boolean first = t == 0 || input.sequence(t - 1) != sequence;
         if (!first && position <= input.position(t - 1)) {

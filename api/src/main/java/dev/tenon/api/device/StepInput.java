@@ -20,6 +20,7 @@ public final class StepInput {
     private int[] sequences = new int[16];
     private boolean[] wantsLogits = new boolean[16];
     private TokenSampling[] samplings = new TokenSampling[16];
+    private long[][] masks = new long[16][];
     private int tokenCount;
     private int logitRows;
     private int samplingCount;
@@ -82,7 +83,7 @@ public final class StepInput {
     /// @param position its position in the sequence, 0-based
     /// @param logits whether the logits after this token are wanted
     public void addToken(int token, int position, boolean logits) {
-        add(token, position, logits, null);
+        add(token, position, logits, null, null);
     }
 
     /// Adds a token to the sequence that was begun last, and asks for the next one. A plan that can
@@ -92,22 +93,36 @@ public final class StepInput {
     /// @param position its position in the sequence, 0-based
     /// @param sampling how the next token is sampled; not null
     public void addToken(int token, int position, TokenSampling sampling) {
-        add(token, position, true, Objects.requireNonNull(sampling, "sampling"));
+        addToken(token, position, sampling, null);
     }
 
-    private void add(int token, int position, boolean logits, TokenSampling sampling) {
+    /// Adds a token to the sequence that was begun last, and asks for the next one, which a mask limits. For
+    /// plans that [take masks][Plan#takesMasks].
+    ///
+    /// @param token token id
+    /// @param position its position in the sequence, 0-based
+    /// @param sampling how the next token is sampled among those of the mask; not null
+    /// @param mask bit `id % 64` of word `id / 64` is set if the token may come next; null if all may;
+    ///     borrowed until the step has run, not copied, and may be written until it runs
+    public void addToken(int token, int position, TokenSampling sampling, long[] mask) {
+        add(token, position, true, Objects.requireNonNull(sampling, "sampling"), mask);
+    }
+
+    private void add(int token, int position, boolean logits, TokenSampling sampling, long[] mask) {
         if (tokenCount == tokens.length) {
             tokens = Arrays.copyOf(tokens, 2 * tokenCount);
             positions = Arrays.copyOf(positions, 2 * tokenCount);
             sequences = Arrays.copyOf(sequences, 2 * tokenCount);
             wantsLogits = Arrays.copyOf(wantsLogits, 2 * tokenCount);
             samplings = Arrays.copyOf(samplings, 2 * tokenCount);
+            masks = Arrays.copyOf(masks, 2 * tokenCount);
         }
         tokens[tokenCount] = token;
         positions[tokenCount] = position;
         sequences[tokenCount] = sequenceCount - 1;
         wantsLogits[tokenCount] = logits;
         samplings[tokenCount] = sampling;
+        masks[tokenCount] = mask;
         logitRows += logits ? 1 : 0;
         samplingCount += sampling == null ? 0 : 1;
         tokenCount++;
@@ -166,6 +181,13 @@ public final class StepInput {
     /// @param t index in the batch
     public TokenSampling sampling(int t) {
         return samplings[t];
+    }
+
+    /// {@return which tokens may be sampled after a token, a bit for each; null if all may; not copied}
+    ///
+    /// @param t index in the batch
+    public long[] mask(int t) {
+        return masks[t];
     }
 
     /// {@return the page table of a sequence; not copied}

@@ -15,10 +15,11 @@ public interface StepResult {
     /// @param target receives `[vocabularySize]`
     void logits(int row, float[] target);
 
-    /// {@return the token that the plan sampled for a row as [StepInput#sampling] describes; -1 if it
-    /// sampled none, because none was asked for, it cannot sample like that, or the logits hold a NaN
-    /// or nothing above negative infinity: then the logits are there. A plan samples for all rows, for
-    /// some or for none, and may do otherwise in the next step}
+    /// {@return the token that the plan sampled for a row as [StepInput#sampling] describes, among those
+    /// of [StepInput#mask]; -1 if it sampled none, because none was asked for, it cannot sample like
+    /// that, or their logits hold a NaN or nothing above negative infinity: then the logits are there,
+    /// without the mask. A plan samples for all rows, for some or for none, and may do otherwise in the
+    /// next step}
     ///
     /// @param row 0 to [#rows()] - 1
     default int token(int row) {

@@ -21,8 +21,8 @@ public interface TokenGenerator {
     /// are under way end without a call of it: they leave keys and values at positions after the last
     /// token that the sink took, which a later step may overwrite.
     ///
-    /// @param input one token a sequence, all of them wanting logits; the page tables hold the pages of
-    ///     `steps` positions from the token's on; borrowed until the call returns
+    /// @param input one token a sequence, all of them wanting logits, without masks; the page tables
+    ///     hold the pages of `steps` positions from the token's on; borrowed until the call returns
     /// @param samplings how to sample, one a sequence, each of them supported
     /// @param steps most steps, at least 1
     /// @param sink hears of each step, in order, on the calling thread

@@ -1,7 +1,7 @@
 /// Backends, devices, memory, compilation and compiled plans: what a backend bundle implements.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.4,1.5)`.
-@Version("1.4.0")
+/// Users import `[1.0,2)`; who implements a provider type imports `[1.5,1.6)`.
+@Version("1.5.0")
 @Export
 package dev.tenon.api.device;
 

@@ -2,6 +2,7 @@ package dev.tenon.backend.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.DeviceOptions;
@@ -101,6 +102,21 @@ class ChoosingTests {
             int before = toHost();
             assertEquals(List.of(0, 1), tokens(plan.run(mixed(TokenSampling.GREEDY, FROM_FORTY))));
             assertEquals(List.of(0, 1), tokens(plan.run(mixed(FROM_FORTY, FROM_FORTY))));
+            assertEquals(before, toHost(), "copies of logits");
+        });
+    }
+
+    @Test
+    void theDeviceChoosesByMasksToo() {
+        onEachKindOfPlan(plan -> {
+            assertTrue(plan.takesMasks());
+            StepInput input = new StepInput();
+            input.addSequence(new int[] {0});
+            input.addToken(3, 3, FROM_FORTY, new long[] {5});
+            input.addSequence(new int[] {1});
+            input.addToken(3, 2, FROM_FORTY);
+            int before = toHost();
+            assertEquals(List.of(0, 1), tokens(plan.run(input)));
             assertEquals(before, toHost(), "copies of logits");
         });
     }

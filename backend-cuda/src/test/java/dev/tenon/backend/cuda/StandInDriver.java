@@ -45,9 +45,9 @@ final class StandInDriver {
     private static StandInDriver installed;
     /// Places of the chosen tokens and of the count of steps among the arguments of the kernel
     /// `choose`.
-    private static final int IDS = 10;
+    private static final int IDS = 11;
 
-    private static final int ARRIVED = 11;
+    private static final int ARRIVED = 12;
 
     private final List<Card> cards;
     private final Arena arena = Arena.global();

@@ -156,6 +156,11 @@ public final class CudaPlan implements Plan {
     }
 
     @Override
+    public boolean takesMasks() {
+        return runner.takesMasks();
+    }
+
+    @Override
     public Optional<TokenGenerator> generator() {
         return generator;
     }

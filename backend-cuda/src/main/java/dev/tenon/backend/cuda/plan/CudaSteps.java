@@ -20,6 +20,7 @@ final class CudaSteps implements StepDevice {
     private final MemorySegment input;
     private final MemorySegment pageTables;
     private final Optional<MemorySegment> sampled;
+    private final MemorySegment masks;
     private final StepGraphs graphs;
     private final LogitsMemory logits;
     private final CudaProfiler profiler;
@@ -48,6 +49,7 @@ final class CudaSteps implements StepDevice {
         this.input = input;
         this.pageTables = pageTables;
         this.sampled = Optional.of(memory.host(planned.sampled()));
+        this.masks = memory.host(planned.masks());
         this.graphs = graphs;
         this.logits = logits;
         this.profiler = profiler;
@@ -67,6 +69,11 @@ final class CudaSteps implements StepDevice {
     @Override
     public Optional<MemorySegment> sampled() {
         return sampled;
+    }
+
+    @Override
+    public MemorySegment masks() {
+        return masks;
     }
 
     @Override

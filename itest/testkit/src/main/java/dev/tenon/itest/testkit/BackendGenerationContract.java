@@ -14,11 +14,17 @@ import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenSampling;
+import dev.tenon.itest.testkit.models.RandomModels;
 import dev.tenon.itest.testkit.models.RandomModels.Model;
+import dev.tenon.itest.testkit.models.RandomModels.Shape;
+import dev.tenon.itest.testkit.models.TestFormats;
+import dev.tenon.itest.testkit.reference.HostGenerator;
 import dev.tenon.itest.testkit.reference.Reference;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// The part of [BackendContract] that is about tokens chosen on the device; skipped where a plan
@@ -33,13 +39,18 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
 
     /// A plan with sequences whose prompts have run but for the last token.
     private final class Run implements AutoCloseable {
-        final Model model = llama();
-        final Plan plan =
-                device().compiler().compile(settings(8, SEQUENCES, POSITIONS).request(model, 8 * POSITIONS));
+        final Model model;
+        final Plan plan;
         final List<List<Integer>> sequences = new ArrayList<>();
         final int[][] tables = new int[SEQUENCES][];
 
         Run() {
+            this(llama());
+        }
+
+        Run(Model model) {
+            this.model = model;
+            plan = device().compiler().compile(settings(8, SEQUENCES, POSITIONS).request(model, 8 * POSITIONS));
             int perPage = plan.kvPages().tokensPerPage();
             int pages = (POSITIONS + perPage - 1) / perPage;
             for (int s = 0; s < SEQUENCES; s++) {
@@ -362,6 +373,61 @@ public abstract class BackendGenerationContract extends BackendBatchContract {
                     assertArrayEquals(drawn, now, "the same seed");
                 }
             }
+        }
+    }
+
+    /// Masks of a vocabulary: all tokens, every third one, those of an upper part, a single one, none.
+    private static List<long[]> masks(int vocabulary) {
+        List<IntPredicate> has = List.of(
+                id -> true, id -> id % 3 == 1, id -> id > vocabulary / 2, id -> id == vocabulary - 1, id -> false);
+        List<long[]> masks = new ArrayList<>();
+        for (IntPredicate one : has) {
+            long[] words = new long[Math.ceilDiv(vocabulary, Long.SIZE)];
+            IntStream.range(0, vocabulary).filter(one).forEach(id -> words[id / Long.SIZE] |= 1L << id);
+            masks.add(words);
+        }
+        return masks;
+    }
+
+    @Test
+    void theDeviceChoosesAmongTheTokensOfAMask() {
+        // A vocabulary that devices share out among several blocks.
+        Shape shape = new Shape(2, 64, 4, 2, 16, 96, 3001);
+        try (Run run = new Run(RandomModels.llamaLike(1, TestFormats.F32, shape))) {
+            assumeTrue(run.plan.takesMasks(), "the backend takes no masks");
+            SamplingParams.Builder hot = SamplingParams.greedyBuilder().temperature(4);
+            List<TokenSampling> ways = List.of(
+                    TokenSampling.GREEDY,
+                    new TokenSampling(hot.topK(5).seed(11).build(), 3),
+                    new TokenSampling(
+                            hot.topK(200).topP(0.9f).minP(0.01f).seed(12).build(), 0));
+            List<long[]> masks = masks(run.model.vocabularySize());
+            int chosen = 0;
+            for (int i = 0; i < 3 * ways.size() * masks.size(); i++) {
+                StepInput input = new StepInput();
+                List<TokenSampling> how = new ArrayList<>();
+                List<long[]> among = new ArrayList<>();
+                for (int s = 0; s < SEQUENCES; s++) {
+                    how.add(ways.get((i + s) % ways.size()));
+                    // One row of three steps has none.
+                    among.add(s == i % 3 ? null : masks.get((i / 3 + 2 * s) % masks.size()));
+                    List<Integer> sequence = run.sequences.get(s);
+                    input.addSequence(run.tables[s]);
+                    input.addToken(sequence.getLast(), sequence.size() - 1, how.get(s), among.get(s));
+                }
+                StepResult result = run.plan.run(input);
+                int[] tokens = IntStream.range(0, SEQUENCES).map(result::token).toArray();
+                float[] logits = new float[run.model.vocabularySize()];
+                for (int s = 0; s < SEQUENCES; s++) {
+                    result.logits(s, logits);
+                    int expected = HostGenerator.sample(logits, among.get(s), how.get(s), 0);
+                    assertTrue(
+                            tokens[s] == -1 || tokens[s] == expected,
+                            "step " + i + ", row " + s + ": token " + tokens[s] + " instead of " + expected);
+                    chosen += tokens[s] >= 0 && among.get(s) != null ? 1 : 0;
+                }
+            }
+            assertTrue(chosen > 0, "the backend takes masks, and chose no token by one");
         }
     }
 

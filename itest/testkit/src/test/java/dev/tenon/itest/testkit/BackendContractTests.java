@@ -66,6 +66,7 @@ class BackendContractTests {
             case A_FILE_STAYS_OPEN -> "openingAndClosingDevicesLeavesNoFileOpen";
             case A_MAPPING_STAYS -> "openingAndClosingDevicesLeavesNothingMapped";
             case PLANS_SHARE_THEIR_SCRATCH -> "plansOfOneDeviceRunAtTheSameTime";
+            case MASKS_OF_THE_FIRST_ROW -> "theDeviceChoosesAmongTheTokensOfAMask";
             case TOKENS_OF_THE_FIRST_ROW, TOKENS_UNASKED_FOR -> "aStepMayMixRowsThatTheDeviceChoosesFromWithOthers";
             case SUPPORTS_SAYS_YES_TO_ALL -> "anUnknownOpIsRefusedWithItsKind";
             case BITS_CHANGE_NOW_AND_THEN -> "stepsThatAlternateGiveTheSameBitsBesideAnotherPlanAndABusyThread";

@@ -64,6 +64,7 @@ record FaultyBackend(Backend sound, Fault fault) implements Backend {
         PLANS_SHARE_THEIR_SCRATCH,
         TOKENS_OF_THE_FIRST_ROW,
         TOKENS_UNASKED_FOR,
+        MASKS_OF_THE_FIRST_ROW,
         SUPPORTS_SAYS_YES_TO_ALL,
         NOISE,
         BITS_CHANGE_NOW_AND_THEN
@@ -232,7 +233,8 @@ record FaultyBackend(Backend sound, Fault fault) implements Backend {
                     boolean wants = in.wantsLogits(t) || fault == Fault.LOGITS_OF_EVERY_ROW;
                     out.addToken(token(in.token(t), t), in.position(t), wants);
                 } else {
-                    out.addToken(token(in.token(t), t), in.position(t), choice);
+                    long[] mask = in.mask(fault == Fault.MASKS_OF_THE_FIRST_ROW ? 0 : t);
+                    out.addToken(token(in.token(t), t), in.position(t), choice, mask);
                 }
             }
             return out;
@@ -279,6 +281,11 @@ record FaultyBackend(Backend sound, Fault fault) implements Backend {
         @Override
         public PlanReport report() {
             return sound.report();
+        }
+
+        @Override
+        public boolean takesMasks() {
+            return sound.takesMasks();
         }
 
         @Override

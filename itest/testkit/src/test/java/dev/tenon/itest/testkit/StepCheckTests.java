@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.text.TokenSampling;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -71,6 +72,10 @@ class StepCheckTests {
         assertRefused("needs 2 pages", 1, i -> {
             i.addSequence(new int[] {0});
             i.addToken(1, 64, true);
+        });
+        assertRefused("mask of 1 words", 1, i -> {
+            i.addSequence(new int[] {0});
+            i.addToken(1, 0, TokenSampling.GREEDY, new long[1]);
         });
         assertRefused("names page 4", 1, i -> {
             i.addSequence(new int[] {4});

@@ -26,7 +26,7 @@ public record BufferSpec(int id, Kind kind, String purpose, long bytes) {
         KV,
         /// States of sequences; anything at first.
         STATE,
-        /// Memory of the host that the device writes; zero at first.
+        /// Memory of the host that the device reads and writes; zero at first.
         HOST
     }
 

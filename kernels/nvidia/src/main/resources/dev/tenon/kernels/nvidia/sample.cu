@@ -2,7 +2,7 @@
 // becomes the next step's input where it lies, and goes to the host's memory as well.
 //
 //   logits [rows][width]   grid (slices of 1024 logits, rows)
-//     each block: sorts its slice, writes its best k            -> candidates [rows][slices][k]
+//     each block: sorts what the row's mask has of its slice, writes its best k -> candidates [rows][slices][k]
 //     the last block of a row: merges them, chooses one         -> tokens[row], positions[row] + 1, ids (host)
 //     the last row: counts the step                             -> arrived (host)
 #include "common.cuh"
@@ -12,7 +12,7 @@
 #define MOST 256 // most candidates that can be drawn from
 #define BAD (~0ull) // rank of a logit that is NaN or positive infinity
 
-// How a row chooses, 32 bytes in the step buffer.
+// How a row chooses, 40 bytes in the step buffer.
 struct Choice {
     float temperature; // 0: the best
     int topK;          // 1 .. MOST
@@ -20,6 +20,8 @@ struct Choice {
     float minP;
     u64 seed;
     u64 drawn; // random numbers used so far
+    int masked; // whether its mask says what may be chosen; else everything
+    int unused;
 };
 
 // A logit and its index in one word that is greater for a greater logit, then for a lower index; 0 for negative
@@ -42,6 +44,8 @@ static DEVICE float logitOf(u64 rank) {
     const u32 ordered = (u32) (rank >> 32);
     return __uint_as_float(ordered & 0x80000000u ? ordered & 0x7fffffffu : ~ordered);
 }
+
+static DEVICE bool has(const u32* mask, int i) { return mask[i / 32] >> i % 32 & 1; }
 
 // Sorts `n` ranks (a power of two) in shared memory, the greatest first; bitonic.
 static DEVICE void sortDown(u64* ranks, int n) {
@@ -158,14 +162,17 @@ static DEVICE void merge(const u64* candidates, int count, int k, u64* ranks) {
     }
 }
 
-// counters[rows + 1] is 0 before and after. `k` is the greatest topK of the rows. ids and arrived are the host's memory:
+// masks[rows][slices * SLICE / 32] is the host's memory, of which only the masks of masked rows are read: bit i % 32 of
+// word i / 32 is set if logit i may be chosen. counters[rows + 1] is 0 before and after. `k` is the greatest topK of the rows. ids and arrived are the host's memory:
 // ids[(step % ring)][rows], arrived[0] = steps done; steps[0] counts them here. A row in which nothing can be chosen,
 // because a logit is not finite or all are negative infinity, gets id -1. A block of 512 threads.
-extern "C" __global__ void choose(const float* logits, int width, Choice* choices, int k, u64* candidates, u32* counters,
-        const int* sequences, int* tokens, int* positions, int* steps, int* ids, int* arrived, int ring) {
+extern "C" __global__ void choose(const float* logits, int width, Choice* choices, const u32* masks, int k,
+        u64* candidates, u32* counters, const int* sequences, int* tokens, int* positions, int* steps, int* ids,
+        int* arrived, int ring) {
     __shared__ u64 ranks[MERGED];
     __shared__ double weights[MOST];
     __shared__ u64 scratch[32];
+    __shared__ u32 mask[SLICE / 32];
     __shared__ bool last;
     launchDependents();
     waitForInputs();
@@ -177,10 +184,15 @@ extern "C" __global__ void choose(const float* logits, int width, Choice* choice
     const int keep = how.temperature == 0.f ? 1 : how.topK;
     const float* from = logits + (i64) row * width;
     u64* own = candidates + ((i64) row * slices + blockIdx.x) * k;
+    if (threadIdx.x < SLICE / 32) { // one read of 128 bytes
+        const u32* bits = masks + ((i64) row * slices + blockIdx.x) * (SLICE / 32);
+        mask[threadIdx.x] = how.masked ? bits[threadIdx.x] : ~0u;
+    }
+    __syncthreads();
     if (keep == 1) {
         u64 rank = 0;
-        for (int i = first + threadIdx.x; i < first + SLICE && i < width; i += blockDim.x) {
-            rank = max(rank, rankOf(from[i], i));
+        for (int i = threadIdx.x; i < SLICE && first + i < width; i += blockDim.x) {
+            rank = max(rank, has(mask, i) ? rankOf(from[first + i], first + i) : 0);
         }
         rank = greatest(rank, scratch);
         if (threadIdx.x == 0) {
@@ -188,7 +200,7 @@ extern "C" __global__ void choose(const float* logits, int width, Choice* choice
         }
     } else {
         for (int i = threadIdx.x; i < SLICE; i += blockDim.x) {
-            ranks[i] = first + i < width ? rankOf(from[first + i], first + i) : 0;
+            ranks[i] = first + i < width && has(mask, i) ? rankOf(from[first + i], first + i) : 0;
         }
         sortDown(ranks, SLICE);
         for (int i = threadIdx.x; i < k; i += blockDim.x) {

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
-/// Samples tokens step by step from a plan's logits, as [TokenGenerator] describes it.
+/// Samples tokens step by step from a plan's logits, as [TokenGenerator] describes it. On one thread.
 ///
 /// @param plan runs the steps
 /// @param vocabularySize number of tokens
-record HostGenerator(Plan plan, int vocabularySize) implements TokenGenerator {
+public record HostGenerator(Plan plan, int vocabularySize) implements TokenGenerator {
     @Override
     public boolean supports(TokenSampling choice) {
         return true;
@@ -45,20 +45,26 @@ record HostGenerator(Plan plan, int vocabularySize) implements TokenGenerator {
             float[] logits = new float[vocabularySize];
             for (int s = 0; s < count; s++) {
                 result.logits(s, logits);
-                tokens[s] = sample(logits, choices.get(s), step);
+                tokens[s] = sample(logits, null, choices.get(s), step);
             }
             more = sink.accept(tokens.clone());
         }
     }
 
-    /// {@return the token that a policy samples from a row, some steps after the policy's first}
-    static int sample(float[] logits, TokenSampling choice, int step) {
+    /// {@return the token that a policy samples from a row; -1 if the mask has none}
+    ///
+    /// @param logits the row, of finite numbers
+    /// @param mask which tokens may be sampled, as [StepInput#mask] has it; null for all
+    /// @param choice the policy
+    /// @param step how many steps after the policy's first
+    public static int sample(float[] logits, long[] mask, TokenSampling choice, int step) {
         List<Integer> best = IntStream.range(0, logits.length)
+                .filter(id -> mask == null || (mask[id / Long.SIZE] >>> id & 1) != 0)
                 .boxed()
                 .sorted(Comparator.comparingDouble((Integer id) -> -logits[id]).thenComparing(id -> id))
                 .toList();
-        if (choice.params().temperature() == 0) {
-            return best.getFirst();
+        if (best.isEmpty() || choice.params().temperature() == 0) {
+            return best.isEmpty() ? -1 : best.getFirst();
         }
         if (choice.params().topK() > 0) {
             best = best.subList(0, Math.min(choice.params().topK(), best.size()));

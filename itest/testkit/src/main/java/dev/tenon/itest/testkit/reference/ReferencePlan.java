@@ -103,6 +103,7 @@ final class ReferencePlan implements Plan, KvPages {
         }
         check.check(in);
         List<TokenSampling> choices = new ArrayList<>();
+        List<long[]> masks = new ArrayList<>();
         List<double[]> rows = new ArrayList<>();
         for (int from = 0; from < in.tokenCount(); from = end(in, from)) {
             double[][] computed = rows(in, from, end(in, from));
@@ -110,6 +111,7 @@ final class ReferencePlan implements Plan, KvPages {
                 if (in.wantsLogits(t)) {
                     rows.add(computed[t - from]);
                     choices.add(in.sampling(t));
+                    masks.add(in.mask(t));
                 }
             }
         }
@@ -135,7 +137,7 @@ final class ReferencePlan implements Plan, KvPages {
                 }
                 float[] logits = new float[vocabularySize];
                 logits(row, logits);
-                return HostGenerator.sample(logits, choice, 0);
+                return HostGenerator.sample(logits, masks.get(row), choice, 0);
             }
         };
     }
@@ -162,6 +164,11 @@ final class ReferencePlan implements Plan, KvPages {
             states.clear();
         }
         return reference.evaluate(tokens, positions, new PagedStore(in, sequence, states));
+    }
+
+    @Override
+    public boolean takesMasks() {
+        return true;
     }
 
     @Override

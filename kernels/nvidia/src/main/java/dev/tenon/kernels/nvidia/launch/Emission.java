@@ -9,6 +9,7 @@ import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepLayout;
 import dev.tenon.kernels.nvidia.step.StepShape;
+import dev.tenon.kernels.nvidia.step.TokenMasks;
 import dev.tenon.kernels.nvidia.step.TokenRing;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,7 +29,6 @@ public final class Emission {
     /// Threads of a block in kernels that work element by element.
     private static final int BLOCK = 256;
 
-    static final int CHOOSE_SLICE = 1024;
     private static final int CHOOSE_BLOCK = 512;
 
     public final StepShape shape;
@@ -163,7 +163,7 @@ public final class Emission {
     /// where every sequence has one token. In other steps the input that it writes over is of no
     /// use any more.
     void choose(Slot logits) {
-        int slices = (logits.width + CHOOSE_SLICE - 1) / CHOOSE_SLICE;
+        int slices = TokenMasks.slices(logits.width);
         launch(
                 SAMPLE,
                 "choose",
@@ -175,6 +175,7 @@ public final class Emission {
                 at(logits),
                 logits.width,
                 stepAt(layout.choices()),
+                need(scratch.masks(), TokenMasks.bytes(shape.logitRows(), logits.width)),
                 shape.candidates(),
                 need(scratch.candidates(), 8L * shape.logitRows() * slices * shape.candidates()),
                 need(scratch.counters(), 4L * (shape.logitRows() + 1)),

@@ -12,7 +12,8 @@ import dev.tenon.kernels.nvidia.BufferSpec;
 /// @param attentionCounters counters of attention, zero between launches
 /// @param attentionWords what blocks of attention leave for each other, zero between launches
 /// @param candidates the best tokens of slices of the vocabulary
-/// @param sampled the host's memory for sampled tokens, see [TokenRing]
+/// @param sampled the host's memory for sampled tokens, see [dev.tenon.kernels.nvidia.step.TokenRing]
+/// @param masks the host's memory of masks, see [dev.tenon.kernels.nvidia.step.TokenMasks]
 public record Scratch(
         BufferSpec f16,
         BufferSpec normed,
@@ -22,7 +23,8 @@ public record Scratch(
         BufferSpec attentionCounters,
         BufferSpec attentionWords,
         BufferSpec candidates,
-        BufferSpec sampled) {
+        BufferSpec sampled,
+        BufferSpec masks) {
     public static Scratch of(BufferList buffers) {
         return new Scratch(
                 buffers.add(BufferSpec.Kind.ACTIVATION, "float16 activations", 0),
@@ -33,6 +35,7 @@ public record Scratch(
                 buffers.add(BufferSpec.Kind.ZEROED, "attention counters", 0),
                 buffers.add(BufferSpec.Kind.ZEROED, "attention words", 0),
                 buffers.add(BufferSpec.Kind.ACTIVATION, "candidates", 0),
-                buffers.add(BufferSpec.Kind.HOST, "sampled tokens", 0));
+                buffers.add(BufferSpec.Kind.HOST, "sampled tokens", 0),
+                buffers.add(BufferSpec.Kind.HOST, "masks of tokens", 0));
     }
 }

@@ -97,6 +97,11 @@ public final class PlannedGraph {
         return sized(plan.scratch().sampled());
     }
 
+    /// {@return the host's memory of masks, as [dev.tenon.kernels.nvidia.step.TokenMasks] has it}
+    public BufferSpec masks() {
+        return sized(plan.scratch().masks());
+    }
+
     /// {@return the buffer of the step's input}
     public BufferSpec step() {
         return sized(plan.step());

@@ -19,6 +19,12 @@ public interface StepDevice {
     ///     [dev.tenon.kernels.nvidia.step.TokenRing] has it; empty if it samples none}
     Optional<MemorySegment> sampled();
 
+    /// {@return the host's memory from which the device reads masks, as
+    ///     [dev.tenon.kernels.nvidia.step.TokenMasks] has it; there where it samples}
+    default MemorySegment masks() {
+        return MemorySegment.NULL;
+    }
+
     /// {@return how the host gets logits}
     StepLogits logits();
 

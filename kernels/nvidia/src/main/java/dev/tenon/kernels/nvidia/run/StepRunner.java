@@ -11,6 +11,7 @@ import dev.tenon.kernels.nvidia.step.Buckets;
 import dev.tenon.kernels.nvidia.step.PageTables;
 import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
 
@@ -19,6 +20,7 @@ import java.util.Optional;
 /// the device has memory for is several runs.
 public final class StepRunner {
     private static final StepInput NOTHING = new StepInput();
+    private static final BitSet UNMASKED = new BitSet();
 
     private final PlanTurn turn;
     private final StepLimits limits;
@@ -43,7 +45,8 @@ public final class StepRunner {
         this.device = device;
         this.logits = device.logits();
         this.tables = new PageTables(limits.pageCount());
-        this.sampling = new StepSampling(device.sampled().isPresent() ? limits.maxSampledRows() : 0);
+        this.sampling = new StepSampling(
+                device.sampled().isPresent() ? limits.maxSampledRows() : 0, planned.logitsWidth(), device.masks());
         this.result = new Rows(turn, logits, sampling, planned.logitsWidth(), limits.logitsSelected());
         this.pages = new CachePages(turn, device, planned.cache(), limits.pageCount());
         this.states = limits.stateSlots() == 0
@@ -64,6 +67,11 @@ public final class StepRunner {
     /// {@return the pages of the plan's cache}
     public KvPages pages() {
         return pages;
+    }
+
+    /// {@return whether steps keep to masks: [dev.tenon.api.device.Plan#takesMasks]}
+    public boolean takesMasks() {
+        return sampling.possible();
     }
 
     /// {@return the states of sequences; empty for a graph without states}
@@ -121,7 +129,7 @@ public final class StepRunner {
         Step step = new Step(shape, limits.layout(shape), input, sends);
         step.layout().write(input, firstLogit, logitRows, device.input());
         if (step.samples()) {
-            step.layout().writeChoices(sampling.rows(), device.input());
+            step.layout().writeChoices(sampling.rows(), sampling.masked(), device.input());
         }
         device.run(step);
         if (step.samples()) {
@@ -153,7 +161,7 @@ public final class StepRunner {
         sendPageTables(input, steps);
         Step step = new Step(shape, limits.layout(shape), input, false);
         step.layout().write(input, 0, input.logitRows(), device.input());
-        step.layout().writeChoices(choices, device.input());
+        step.layout().writeChoices(choices, UNMASKED, device.input());
         return step;
     }
 }

@@ -5,6 +5,7 @@ import dev.tenon.api.text.TokenSampling;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 
 /// Where the input of a step lies in the step buffer, in bytes; each array of int32 starts at a
@@ -12,7 +13,7 @@ import java.util.List;
 ///
 /// Rows after the last token, up to the bucket, belong to no sequence (-1), and kernels skip them.
 public final class StepLayout {
-    private static final int CHOICE_BYTES = 32;
+    private static final int CHOICE_BYTES = 40;
 
     private final StepShape shape;
     private final int tileRows;
@@ -60,7 +61,7 @@ public final class StepLayout {
         tiles = lasts + (hasLasts ? aligned(shape.rows()) : 0);
         choices = tiles + 16L * tileCount;
         int choosing = shape.candidates() > 0 ? shape.logitRows() : 0;
-        steps = choices + (long) CHOICE_BYTES * choosing;
+        steps = choices + aligned(choosing * CHOICE_BYTES / Integer.BYTES);
         runCount = hasRuns ? Math.min(maxSequences, shape.rows()) : 0;
         runOfRow = steps + (choosing > 0 ? 16 : 0);
         runs = runOfRow + (hasRuns ? aligned(shape.rows()) : 0);
@@ -103,7 +104,7 @@ public final class StepLayout {
         return tiles;
     }
 
-    /// {@return offset of `choices[L]`: temperature, top-k, top-p, min-p, seed, numbers drawn}
+    /// {@return offset of `choices[L]`: temperature, top-k, top-p, min-p, seed, numbers drawn, 1 if masked}
     public long choices() {
         return choices;
     }
@@ -231,8 +232,9 @@ public final class StepLayout {
     /// Writes how the device samples, and that it has not begun.
     ///
     /// @param how one a row that wants logits
+    /// @param masked the rows whose masks are in [TokenMasks]
     /// @param target the step buffer as the host sees it
-    public void writeChoices(List<TokenSampling> how, MemorySegment target) {
+    public void writeChoices(List<TokenSampling> how, BitSet masked, MemorySegment target) {
         for (int row = 0; row < shape.logitRows(); row++) {
             TokenSampling choice = row < how.size() ? how.get(row) : TokenSampling.GREEDY;
             long at = choices + (long) CHOICE_BYTES * row;
@@ -242,6 +244,7 @@ public final class StepLayout {
             target.set(ValueLayout.JAVA_FLOAT, at + 12, choice.params().minP());
             target.set(ValueLayout.JAVA_LONG, at + 16, choice.params().seed());
             target.set(ValueLayout.JAVA_LONG, at + 24, choice.drawn());
+            target.set(ValueLayout.JAVA_INT, at + 32, masked.get(row) ? 1 : 0);
         }
         put(target, steps, 0, 0);
     }

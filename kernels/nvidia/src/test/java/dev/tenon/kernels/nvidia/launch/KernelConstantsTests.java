@@ -14,6 +14,7 @@ import dev.tenon.kernels.nvidia.source.KernelCatalogue;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
+import dev.tenon.kernels.nvidia.step.TokenMasks;
 import dev.tenon.kernels.nvidia.step.TokenRing;
 import java.util.HashMap;
 import java.util.List;
@@ -176,7 +177,7 @@ class KernelConstantsTests {
 
     @Test
     void samplingHasTheSlicesAndCandidatesThatAreCompiled() {
-        assertEquals(constant("sample.cu", "SLICE"), Emission.CHOOSE_SLICE);
+        assertEquals(constant("sample.cu", "SLICE"), TokenMasks.SLICE);
         assertEquals(constant("sample.cu", "MOST"), TokenRing.MOST_CANDIDATES);
         StepLimits limits = new StepLimits(
                 TestGraphs.options(8, 4), 4, 100, 100, true, 0, Integer.MAX_VALUE, true, 8, 0, List.of());

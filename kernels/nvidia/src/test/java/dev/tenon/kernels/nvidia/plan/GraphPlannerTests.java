@@ -27,6 +27,7 @@ import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 import dev.tenon.kernels.nvidia.step.StepShape;
+import dev.tenon.kernels.nvidia.step.TokenMasks;
 import dev.tenon.kernels.nvidia.step.TokenRing;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -93,7 +94,7 @@ class GraphPlannerTests {
             Launch choice = launches.getLast();
             assertEquals("choose", choice.entry());
             assertEquals(shape.rows(), choice.gridY());
-            assertEquals(new Argument.Int(64), choice.arguments().get(3));
+            assertEquals(new Argument.Int(64), choice.arguments().get(4));
         }
         StepShape mixed = StepShape.of(13, 3, 2).sampling(40);
         assertEquals(new StepShape(16, 4, false, 64), mixed);
@@ -104,6 +105,9 @@ class GraphPlannerTests {
         planned.launches(new StepShape(16, 16, false).sampling(TokenRing.MOST_CANDIDATES));
         assertEquals(BufferSpec.Kind.HOST, planned.sampled().kind());
         assertEquals(TokenRing.bytes(16), planned.sampled().bytes());
+        assertEquals(BufferSpec.Kind.HOST, planned.masks().kind());
+        assertEquals(
+                TokenMasks.bytes(16, planned.logitsWidth()), planned.masks().bytes());
     }
 
     @Test

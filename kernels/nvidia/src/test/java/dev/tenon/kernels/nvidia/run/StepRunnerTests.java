@@ -14,7 +14,9 @@ import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.plan.TestGraphs;
+import dev.tenon.kernels.nvidia.step.StepLayout;
 import dev.tenon.kernels.nvidia.step.StepShape;
+import dev.tenon.kernels.nvidia.step.TokenMasks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -37,6 +39,7 @@ class StepRunnerTests {
         final StepRunner runner;
         final PlannedGraph planned;
         final Optional<MemorySegment> sampled;
+        final MemorySegment masks;
         private final MemorySegment input;
         private final MemorySegment pageTables;
         private int runs;
@@ -53,6 +56,7 @@ class StepRunnerTests {
             input = Arena.ofAuto().allocate(planned.step().bytes(), 16);
             pageTables = Arena.ofAuto().allocate(planned.pages().bytes(), 16);
             sampled = Optional.of(Arena.ofAuto().allocate(planned.sampled().bytes(), 64));
+            masks = Arena.ofAuto().allocate(planned.masks().bytes(), 64);
             runner = new StepRunner(new PlanTurn(), planned, this);
         }
 
@@ -69,6 +73,11 @@ class StepRunnerTests {
         @Override
         public Optional<MemorySegment> sampled() {
             return sampled;
+        }
+
+        @Override
+        public MemorySegment masks() {
+            return masks;
         }
 
         @Override
@@ -228,6 +237,31 @@ class StepRunnerTests {
         assertEquals(List.of(7, -1, 9), List.of(result.token(0), result.token(1), result.token(2)));
         assertEquals(101, logit(result, 1));
         assertEquals(List.of("fetch 1 + 1"), device.takeCalls(), "alone, because most rows are not asked for");
+    }
+
+    @Test
+    void theDeviceReadsTheMasksOfItsRows() {
+        int width = device.planned.logitsWidth();
+        StepInput input = new StepInput();
+        for (int s = 0; s < 3; s++) {
+            long[] mask = new long[Math.ceilDiv(width, 64)];
+            mask[0] = s + 5;
+            input.addSequence(new int[] {s + 1});
+            input.addToken(1, 0, s == 2 ? FROM_ALL : TokenSampling.GREEDY, s == 0 ? null : mask);
+        }
+        StepResult result = runner.run(input);
+        assertEquals(List.of(7, 8, -1), List.of(result.token(0), result.token(1), result.token(2)));
+        StepLayout layout = device.planned.limits().layout(StepShape.of(3, 3, 3).sampling(1));
+        List<Integer> masked = new ArrayList<>();
+        for (int row = 0; row < 4; row++) {
+            masked.add(device.input.get(ValueLayout.JAVA_INT, layout.choices() + 40L * row + 32));
+        }
+        assertEquals(List.of(0, 1, 0, 0), masked);
+        assertEquals(6, device.masks.get(ValueLayout.JAVA_LONG, TokenMasks.bytes(1, width)));
+        StepInput empty = new StepInput();
+        empty.addSequence(new int[] {1});
+        empty.addToken(1, 0, TokenSampling.GREEDY, new long[0]);
+        assertThrows(IllegalArgumentException.class, () -> runner.run(empty));
     }
 
     @Test

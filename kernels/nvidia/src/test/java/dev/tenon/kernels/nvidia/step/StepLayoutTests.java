@@ -9,6 +9,8 @@ import dev.tenon.api.text.TokenSampling;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -123,9 +125,10 @@ class StepLayoutTests {
                                             .topK(7)
                                             .build(),
                                     0)),
+                    BitSet.valueOf(new long[] {0b010}),
                     memory);
             assertEquals(0, layout.choices() % 16);
-            int[] second = ints(memory, layout.choices() + 32, 8);
+            int[] second = ints(memory, layout.choices() + 40, 9);
             int[] expected = {
                 Float.floatToIntBits(0.5f),
                 40,
@@ -134,10 +137,11 @@ class StepLayoutTests {
                 0,
                 1 << 8,
                 3,
-                0
+                0,
+                1
             };
             assertArrayEquals(expected, second);
-            assertEquals(0, ints(memory, layout.choices() + 3 * 32, 1)[0], "temperature of a row without a sequence");
+            assertEquals(0, ints(memory, layout.choices() + 3 * 40, 1)[0], "temperature of a row without a sequence");
             assertEquals(0, ints(memory, layout.steps(), 1)[0]);
         }
     }
@@ -149,7 +153,7 @@ class StepLayoutTests {
             StepShape shape = StepShape.of(in.tokenCount(), 2, 2).sampling(1);
             StepLayout plain = new StepLayout(new StepShape(8, 2, false), 4, 4, false, false, List.of());
             StepLayout layout = new StepLayout(shape, 4, 4, false, false, List.of());
-            assertEquals(plain.bytes() + 2 * 32 + 16, layout.bytes());
+            assertEquals(plain.bytes() + 2 * 40 + 16, layout.bytes());
             assertEquals(plain.bytes(), layout.choices());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 2, memory);
@@ -163,11 +167,12 @@ class StepLayoutTests {
                                             .seed(6)
                                             .build(),
                                     2)),
+                    new BitSet(),
                     memory);
             assertEquals(0, ints(memory, layout.choices(), 1)[0]);
             assertArrayEquals(
-                    new int[] {Float.floatToIntBits(0.5f), 1, Float.floatToIntBits(1), 0, 6, 0, 2, 0},
-                    ints(memory, layout.choices() + 32, 8));
+                    new int[] {Float.floatToIntBits(0.5f), 1, Float.floatToIntBits(1), 0, 6, 0, 2, 0, 0},
+                    ints(memory, layout.choices() + 40, 9));
         }
     }
 
@@ -187,6 +192,26 @@ class StepLayoutTests {
             assertArrayEquals(new int[] {100, 101, 102}, tokens);
             TokenRing.clear(memory);
             assertEquals(0, TokenRing.arrived(memory));
+        }
+    }
+
+    @Test
+    void aMaskFillsItsRow() {
+        try (Arena arena = Arena.ofConfined()) {
+            int width = 1024 + 70;
+            MemorySegment memory =
+                    arena.allocate(TokenMasks.bytes(3, width), 16).fill((byte) -1);
+            assertEquals(3 * 2 * 128, memory.byteSize());
+            long[] mask = new long[18];
+            mask[1] = 1L << 40;
+            mask[17] = 5;
+            TokenMasks.write(memory, 1, width, mask);
+            int[] bits = ints(memory, 256, 64);
+            assertEquals(1 << 8, bits[3], "tokens 96 to 127");
+            assertEquals(5, bits[34], "tokens from 1088 on");
+            assertEquals(3, Arrays.stream(bits).map(Integer::bitCount).sum());
+            assertEquals(-1, ints(memory, 252, 1)[0], "the row before");
+            assertEquals(-1, ints(memory, 512, 1)[0], "the row after");
         }
     }
 

@@ -96,6 +96,16 @@ public final class GenerationTask extends SequenceTask {
     }
 
     @Override
+    protected long[] mask() {
+        return host.mask();
+    }
+
+    @Override
+    protected void writeMask() {
+        host.writeMask();
+    }
+
+    @Override
     protected boolean cancelled() {
         return events.closed();
     }
@@ -146,8 +156,9 @@ public final class GenerationTask extends SequenceTask {
         int token = choice() == null ? -1 : result.token(row);
         if (token >= 0) {
             sampler.sampled(token);
+            host.accept(token);
             sequence.append(token);
-            return publish(GeneratedToken.of(token));
+            return publish(GeneratedToken.of(token)) && appendForced();
         }
         return append(host.sample(result, row)) && appendForced();
     }
@@ -164,7 +175,7 @@ public final class GenerationTask extends SequenceTask {
             if (sequence.leaving() > 0) {
                 return true; // the rest is forced again when the context has room
             }
-            host.force(token);
+            host.accept(token);
             if (!append(GeneratedToken.of(token))) {
                 return false;
             }

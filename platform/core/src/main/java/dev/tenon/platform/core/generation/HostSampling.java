@@ -14,8 +14,10 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /// Samples a token from logits on the host: log-probabilities first, then the request's processors,
-/// then the mask of its constraint, then its sampler.
+/// then the mask of its constraint, then its sampler. Writes the mask for a device that samples.
 final class HostSampling {
+    private static final int[] NONE = {};
+
     private final GenerationRequest request;
     private final Sampler sampler;
     private final TokenHistory history;
@@ -24,7 +26,9 @@ final class HostSampling {
     private final TokenConstraint constraint;
 
     private float[] logits;
-    private long[] mask;
+    private final long[] mask;
+    /// Whether the mask is that of the constraint's state.
+    private boolean masked;
     /// The model's own logits, where log-probabilities are wanted.
     private float[] raw;
 
@@ -34,11 +38,12 @@ final class HostSampling {
         this.history = history;
         this.vocabularySize = vocabularySize;
         this.constraint = request.constraint().orElse(null);
+        this.mask = constraint == null ? null : new long[(vocabularySize + Long.SIZE - 1) / Long.SIZE];
     }
 
     /// {@return whether the request asks for something that only the host does}
     boolean needed() {
-        return request.logProbabilities() >= 0 || !request.processors().isEmpty() || constraint != null;
+        return request.logProbabilities() >= 0 || !request.processors().isEmpty();
     }
 
     /// {@return whether the constraint says that the text is over}
@@ -49,12 +54,28 @@ final class HostSampling {
     /// {@return tokens that follow in any case, which need no logits; none if log-probabilities are
     ///     wanted of them}
     int[] forced() {
-        return constraint == null || request.logProbabilities() >= 0 ? new int[0] : constraint.forced();
+        return constraint == null || request.logProbabilities() >= 0 ? NONE : constraint.forced();
     }
 
     /// Notes a token that was not sampled here.
-    void force(int token) {
-        constraint.accept(token);
+    void accept(int token) {
+        if (constraint != null) {
+            constraint.accept(token);
+            masked = false;
+        }
+    }
+
+    /// {@return which tokens may come next, as of the last call of [#writeMask]; null if all may}
+    long[] mask() {
+        return mask;
+    }
+
+    /// Writes which tokens may come next.
+    void writeMask() {
+        if (constraint != null && !masked) {
+            constraint.mask(mask);
+            masked = true;
+        }
     }
 
     /// Samples a token.
@@ -74,20 +95,15 @@ final class HostSampling {
             processor.process(history, logits);
         }
         if (constraint != null) {
-            mask();
+            applyMask();
         }
         int id = sampler.sample(logits);
-        if (constraint != null) {
-            constraint.accept(id);
-        }
+        accept(id);
         return request.logProbabilities() < 0 ? GeneratedToken.of(id) : withLogProbabilities(id);
     }
 
-    private void mask() {
-        if (mask == null) {
-            mask = new long[(vocabularySize + Long.SIZE - 1) / Long.SIZE];
-        }
-        constraint.mask(mask);
+    private void applyMask() {
+        writeMask();
         for (int word = 0; word < mask.length; word++) {
             int first = word * Long.SIZE;
             int end = Math.min(first + Long.SIZE, vocabularySize);

@@ -22,6 +22,8 @@ final class BatchComposer {
     private final PrefillOrder prompts = new PrefillOrder();
     private List<SequenceTask> batch;
     private StepInput input;
+    /// Whether the plan takes masks.
+    private boolean masks;
     private int room;
     private int logitRoom;
     private int decodeRows;
@@ -52,6 +54,7 @@ final class BatchComposer {
     int compose(List<SequenceTask> waiting, List<SequenceTask> to, StepInput tokens, PlacedSequences placed) {
         batch = to;
         input = tokens;
+        masks = placed.placement().plan().takesMasks();
         room = maxBatchTokens;
         logitRoom = whole ? maxBatchTokens : Math.max(MAX_LOGIT_ROWS, maxSequences);
         prompts.clear();
@@ -160,8 +163,8 @@ final class BatchComposer {
         TokenSequence sequence = task.sequence();
         input.addSequence(sequence.pageTable(), sequence.slot(), sequence.adapters());
         for (int p = first; p < first + count; p++) {
-            if (task.choice() != null && p == sequence.length() - 1) {
-                input.addToken(sequence.token(p), p, task.choice());
+            if (p == sequence.length() - 1 && task.choice() != null && (task.mask() == null || masks)) {
+                input.addToken(sequence.token(p), p, task.choice(), task.mask());
             } else {
                 input.addToken(sequence.token(p), p, p >= task.logitsFrom());
             }
@@ -171,7 +174,7 @@ final class BatchComposer {
     private void addProposals(SequenceTask task) {
         int first = task.sequence().length();
         for (int i = 0; i < task.checked(); i++) {
-            if (task.choice() == null) {
+            if (task.choice() == null || task.mask() != null) {
                 input.addToken(task.proposals()[i], first + i, true);
             } else {
                 input.addToken(task.proposals()[i], first + i, later(task.choice(), i + 1));

@@ -62,6 +62,7 @@ final class BatchStep {
             if (deviceSteps > 0) {
                 deviceRun.generate(deviceSteps, placement.check(), othersWait);
             } else if (input.tokenCount() > 0) {
+                tasks.forEach(SequenceTask::beforeStep);
                 StepResult result = placement.plan().run(input);
                 placement.check().run();
                 take(result);

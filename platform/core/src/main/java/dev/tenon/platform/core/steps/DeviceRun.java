@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /// Several steps of a batch in one call, in which the device samples the tokens. Possible where
-/// every task of the batch has one token pending and leaves the sampling to the device, and nobody
-/// else waits. Used by the thread that drives the loop; [#prepare] and [#end] with the loop's lock.
+/// every task of the batch has one token pending and leaves the sampling to the device, no mask
+/// depends on the tokens, and nobody else waits. Used by the thread that drives the loop; [#prepare]
+/// and [#end] with the loop's lock.
 final class DeviceRun {
     /// Most steps of a run of one session, and of several.
     private static final int ALONE = 64;
@@ -65,6 +66,7 @@ final class DeviceRun {
 
     private boolean canRun(SequenceTask task) {
         return task.choice() != null
+                && task.mask() == null
                 && !task.failed()
                 && task.pending() == 1
                 && task.rows() == 1

@@ -110,6 +110,16 @@ public abstract class SequenceTask {
         throw new IllegalStateException("no device samples for " + this);
     }
 
+    /// {@return which tokens may follow the pending ones, as [dev.tenon.api.device.StepInput#mask] has it; null if
+    ///     all may; what it says is written by [#writeMask]}
+    protected long[] mask() {
+        return null;
+    }
+
+    /// Writes the mask before a step that has logits of the task's. Called without a lock; what it throws fails the
+    /// task.
+    protected void writeMask() {}
+
     /// {@return whether a task that ends after a step, and has not failed, wants another one at once}
     protected boolean comesBack() {
         return false;
@@ -211,6 +221,18 @@ public abstract class SequenceTask {
         rows = withLogits + proposed;
         checked = proposed;
         firstRow = sequence.computed() + count - withLogits;
+    }
+
+    /// Has the task write what the step reads of it.
+    final void beforeStep() {
+        if (rows == 0) {
+            return;
+        }
+        try {
+            writeMask();
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
     }
 
     /// Has the task take its rows of a step's result.

@@ -62,6 +62,10 @@ final class FakeBackend implements Backend {
     final AtomicInteger read = new AtomicInteger();
     /// Whether it can choose tokens: of top-k too, but not of all tokens.
     volatile boolean chooses;
+    /// Whether it does so where there is a mask.
+    volatile boolean takesMasks;
+    /// Tokens that it has chosen by a mask.
+    final AtomicInteger masked = new AtomicInteger();
     volatile boolean available = true;
     /// What opening its device fails with, or null.
     volatile RuntimeException unopened;
@@ -234,7 +238,7 @@ final class FakeBackend implements Backend {
                     }
                     int next = (sum + shift) % vocab;
                     best.add(next);
-                    tokens.add(token(next, input.sampling(t)));
+                    tokens.add(token(next, input.sampling(t), input.mask(t)));
                 }
             }
             if (failingLate) {
@@ -286,7 +290,7 @@ final class FakeBackend implements Backend {
         }
 
         /// Chooses a token of a row's logits; -1 if this is left to the host.
-        private int token(int best, TokenSampling choice) {
+        private int token(int best, TokenSampling choice, long[] mask) {
             if (!canChoose(choice)) {
                 return -1;
             }
@@ -304,7 +308,18 @@ final class FakeBackend implements Backend {
             }
             float[] logits = new float[vocab];
             fill(logits, best);
+            for (int id = 0; mask != null && id < vocab; id++) {
+                if ((mask[id / Long.SIZE] >>> id & 1) == 0) {
+                    logits[id] = Float.NEGATIVE_INFINITY;
+                }
+            }
+            masked.addAndGet(mask == null ? 0 : 1);
             return sampler.sample(logits);
+        }
+
+        @Override
+        public boolean takesMasks() {
+            return takesMasks;
         }
 
         @Override
