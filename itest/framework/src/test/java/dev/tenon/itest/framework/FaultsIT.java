@@ -52,6 +52,9 @@ import org.junit.jupiter.api.io.TempDir;
 class FaultsIT {
     private static final int LIMIT_MINUTES = 5;
     private static final int MESSAGE_LINES = 3;
+    /// Shortens a start: no C2, which says so in a line.
+    private static final String FAST = "-XX:TieredStopAtLevel=1 ";
+
     private static final String WITHOUT_C2 = "WARN CpuVectorBackend - the JIT compiler is not HotSpot's C2: ";
 
     /// `full` runs a command whose standard output is a full device, `closed` one whose reader has
@@ -91,7 +94,7 @@ class FaultsIT {
 
     @BeforeAll
     static void start() throws Exception {
-        int atOnce = Runtime.getRuntime().availableProcessors();
+        int atOnce = 2 * Runtime.getRuntime().availableProcessors(); // some wait, for time limits
         for (int i = 0; i < Math.min(atOnce, 8); i++) {
             Path parent = Files.createDirectory(folder.resolve("installation" + i));
             Installation installation = Installation.copy(parent);
@@ -104,13 +107,9 @@ class FaultsIT {
         server.createContext("/", FaultsIT::answer);
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.start();
-        for (Installation installation : FREE) {
-            Installation.Result page = installation
-                    .with("TENON_JAVA_OPTS", fast(installation) + " -XX:+AutoCreateSharedArchive")
-                    .tenon("help", "--markdown");
-            assertEquals(0, page.code(), page.err());
-            commands = CommandsOfPage.of(page.out());
-        }
+        Installation.Result page = FREE.element().tenon("help", "--markdown");
+        assertEquals(0, page.code(), page.err());
+        commands = CommandsOfPage.of(page.out());
         try (var in = FaultsIT.class.getResourceAsStream("/faults.txt")) {
             table = new String(in.readAllBytes(), StandardCharsets.UTF_8)
                     .lines()
@@ -258,14 +257,15 @@ class FaultsIT {
         assertEquals(before, after, "files that were there");
     }
 
-    private static ProcessBuilder process(Fault fault, Path place, Installation installation) {
+    private static ProcessBuilder process(Fault fault, Path place, Installation installation) throws IOException {
         ProcessBuilder builder = new ProcessBuilder("sh", "-c", SHELL + shell(fault));
         builder.directory(place.resolve("work").toFile());
         var environment = builder.environment();
         environment.keySet().removeIf(name -> name.startsWith("TENON_") || name.startsWith("XDG_"));
         environment.put("PATH", installation.home().resolve("bin") + ":" + environment.get("PATH"));
         environment.put("TENON_JAVA_HOME", System.getProperty("java.home"));
-        environment.put("TENON_JAVA_OPTS", fast(installation) + " -Djava.io.tmpdir=" + place.resolve("tmp"));
+        environment.put(
+                "TENON_JAVA_OPTS", FAST + Installation.startCache() + " -Djava.io.tmpdir=" + place.resolve("tmp"));
         environment.put("TENON_AOT", "off");
         environment.put("TENON_MODELS", place.resolve("models").toString());
         environment.put("TMPDIR", place.resolve("tmp").toString());
@@ -274,13 +274,6 @@ class FaultsIT {
         environment.put("INSTALLATION", installation.home().toString());
         environment.put("URL", "http://127.0.0.1:" + server.getAddress().getPort());
         return builder;
-    }
-
-    /// JVM options that shorten a start by a third: classes from an archive, and no C2, which says so
-    /// in a line.
-    private static String fast(Installation installation) {
-        return "-XX:TieredStopAtLevel=1 -XX:SharedArchiveFile="
-                + installation.home().resolveSibling("classes.jsa");
     }
 
     private static String shell(Fault fault) {

@@ -1,5 +1,6 @@
 package dev.tenon.itest.framework;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -21,6 +22,8 @@ import java.util.stream.Stream;
 /// @param home its folder
 /// @param environment variables of the script, beside what it needs
 record Installation(Path home, Map<String, String> environment) {
+    private static Path startCache;
+
     /// What a process gave.
     record Result(int code, String out, String err) {}
 
@@ -50,6 +53,31 @@ record Installation(Path home, Map<String, String> environment) {
         return new Installation(home, more);
     }
 
+    /// {@return the JVM's option for the cache that shortens a start, which users have, too: made once, for all copies}
+    static synchronized String startCache() throws IOException {
+        if (startCache == null) {
+            Path home = Jars.distribution();
+            ProcessBuilder maker = new ProcessBuilder(home.resolve("bin/tenon").toString())
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+            clean(maker.environment(), "make");
+            try {
+                int status = maker.start().waitFor();
+                assertEquals(0, status, () -> "no start-up cache: " + home.resolve("cache/aot.log"));
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            startCache = home.resolve("cache/tenon.aot");
+        }
+        return "-XX:AOTCache=" + startCache;
+    }
+
+    private static void clean(Map<String, String> variables, String cache) {
+        variables.keySet().removeIf(name -> name.startsWith("TENON_"));
+        variables.put("TENON_JAVA_HOME", System.getProperty("java.home"));
+        variables.put("TENON_AOT", cache);
+    }
+
     Process start(Path err, String... args) throws IOException {
         return startIn(err, "exec \"$0\" \"$@\"", Arrays.asList(args));
     }
@@ -64,9 +92,8 @@ record Installation(Path home, Map<String, String> environment) {
                 List.of("sh", "-c", shell, home.resolve("bin/tenon").toString()));
         command.addAll(args);
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
-        builder.environment().keySet().removeIf(name -> name.startsWith("TENON_"));
-        builder.environment().put("TENON_JAVA_HOME", System.getProperty("java.home"));
-        builder.environment().put("TENON_AOT", "off");
+        clean(builder.environment(), "off");
+        builder.environment().put("TENON_JAVA_OPTS", startCache());
         builder.environment().put("TENON_LOG", "info");
         builder.environment().put("LC_ALL", "C.UTF-8");
         builder.environment().putAll(environment);

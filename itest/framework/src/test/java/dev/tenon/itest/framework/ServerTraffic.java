@@ -41,7 +41,7 @@ final class ServerTraffic implements AutoCloseable {
         question(
                 "long stream",
                 "/v1/completions",
-                "{\"prompt\":\"Lily wanted\",\"temperature\":0,\"max_tokens\":300,\"ignore_eos\":true,\"stream\":true}");
+                "{\"prompt\":\"Lily wanted\",\"temperature\":0,\"max_tokens\":200,\"ignore_eos\":true,\"stream\":true}");
         question("tool", "/v1/chat/completions", "{" + CHAT.formatted("Look.") + TOOLS + ",\"max_tokens\":60}");
         question(
                 "streamed tool",

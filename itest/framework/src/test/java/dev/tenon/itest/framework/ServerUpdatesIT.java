@@ -32,15 +32,15 @@ class ServerUpdatesIT {
 
     @Test
     void noRequestFailsAndNoTextChanges() throws Exception {
-        serve(Duration.ZERO, 2);
+        serve(Duration.ZERO, 1);
     }
 
-    /// Long because of 20 updates; 52, spread over 20 minutes, with `-Dtenon.itest.minutes=20`.
+    /// Long because of 12 updates; 52, spread over 20 minutes, with `-Dtenon.itest.minutes=20`.
     @Test
     @Tag("long")
     void norDoesAnythingStayAfterManyUpdates() throws Exception {
         int minutes = Integer.getInteger("tenon.itest.minutes", 0);
-        serve(Duration.ofMinutes(minutes), minutes == 0 ? 5 : 13);
+        serve(Duration.ofMinutes(minutes), minutes == 0 ? 3 : 13);
     }
 
     /// One fails late in its start, the other has no command at all. Counts go on where the next one serves.
