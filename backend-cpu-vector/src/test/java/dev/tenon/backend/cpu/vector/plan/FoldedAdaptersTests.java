@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /// Which kernels add what adapters change.
 class FoldedAdaptersTests {
-    private static Graph adapted(Graph graph) {
+    static Graph adapted(Graph graph) {
         List<Op> ops = new ArrayList<>();
         int next = graph.valueCount();
         for (Op op : graph.ops()) {
