@@ -6,6 +6,7 @@ import dev.tenon.platform.cli.RunningCommand;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.Streams;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -36,6 +37,8 @@ import org.osgi.service.component.annotations.Deactivate;
 public final class CliMain implements EntryPoint, RunningCommand {
     private static final long COMMAND_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long POLL_MILLIS = 10;
+    /// Models come from the command before: what takes longer hangs.
+    private static final Duration TAKE_OVER = Duration.ofMinutes(2);
 
     private final BundleContext context;
     private final Map<String, Object> config;
@@ -123,7 +126,12 @@ public final class CliMain implements EntryPoint, RunningCommand {
                     });
             thread.setContextClassLoader(loader); // not that of a bundle which may go
             thread.start();
-            run.awaitWork();
+            try {
+                run.awaitWork(TAKE_OVER);
+            } catch (IllegalStateException | InterruptedException e) {
+                thread.interrupt();
+                throw e;
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("the start of '" + name + "' was interrupted", e);

@@ -1,7 +1,9 @@
 package dev.tenon.platform.cli.main;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /// The runs of one command: the first one, and those of new versions of its bundle that take its
@@ -18,14 +20,20 @@ final class Runs {
         private Supplier<List<Object>> things;
         private Throwable failure;
         private boolean worked;
+        private boolean refused;
 
         private Run(Run before) {
             this.before = before;
         }
 
         /// See [dev.tenon.platform.cli.Console#offer].
+        ///
+        /// @throws IllegalStateException if nobody waits for it any more
         void offer(Supplier<List<Object>> offered) {
             synchronized (Runs.this) {
+                if (refused) {
+                    throw new IllegalStateException("it began its work too late; the version before it goes on");
+                }
                 things = offered;
                 before = null;
                 worked = true;
@@ -72,14 +80,23 @@ final class Runs {
             }
         }
 
-        /// Waits until it does its work.
+        /// Waits until it does its work. One for which nobody waits any more cannot begin.
         ///
-        /// @throws IllegalStateException if it ends before
+        /// @param limit how long
+        /// @throws IllegalStateException if it ends before, or does not begin in time
         /// @throws InterruptedException if the thread is interrupted
-        void awaitWork() throws InterruptedException {
+        void awaitWork(Duration limit) throws InterruptedException {
+            long end = System.nanoTime() + limit.toNanos();
             synchronized (Runs.this) {
-                while (!worked && all.contains(this)) {
-                    Runs.this.wait();
+                try {
+                    while (!worked && all.contains(this) && System.nanoTime() - end < 0) {
+                        TimeUnit.NANOSECONDS.timedWait(Runs.this, end - System.nanoTime());
+                    }
+                } finally {
+                    refused = !worked;
+                }
+                if (!worked && all.contains(this)) {
+                    throw new IllegalStateException("it did not begin its work within " + limit.toSeconds() + " s");
                 }
                 if (!worked) {
                     throw failure == null

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.Timeout;
 /// One run of a command takes the place of another one. The limit on time ends a hang.
 @Timeout(60)
 class RunsTests {
+    private static final Duration LONG = Duration.ofMinutes(1);
+
     private final Runs runs = new Runs();
     private final Runs.Run first = runs.first();
 
@@ -34,7 +37,7 @@ class RunsTests {
             }
         });
         next.offer(List::of);
-        next.awaitWork();
+        next.awaitWork(LONG);
         assertFalse(next.isTrial());
         assertTrue(first.isSucceeded());
         first.ended(1);
@@ -53,14 +56,32 @@ class RunsTests {
         next.failed(new Exception("a consequence"));
         next.ended(1);
         assertSame(
-                why, assertThrows(IllegalStateException.class, next::awaitWork).getCause());
+                why,
+                assertThrows(IllegalStateException.class, () -> next.awaitWork(LONG))
+                        .getCause());
         assertTrue(runs.canBeSucceeded());
         assertFalse(first.isSucceeded());
         Runs.Run silent = runs.next();
         silent.ended(0);
         assertEquals(
                 "it ended at once, without a reason",
-                assertThrows(IllegalStateException.class, silent::awaitWork).getMessage());
+                assertThrows(IllegalStateException.class, () -> silent.awaitWork(LONG))
+                        .getMessage());
+    }
+
+    @Test
+    void oneThatHangsIsNotWaitedForAndCannotBeginLater() {
+        first.offer(List::of);
+        Runs.Run next = runs.next();
+        assertEquals(
+                "it did not begin its work within 0 s",
+                assertThrows(IllegalStateException.class, () -> next.awaitWork(Duration.ofMillis(20)))
+                        .getMessage());
+        assertThrows(IllegalStateException.class, () -> next.offer(List::of));
+        assertTrue(next.isTrial());
+        assertFalse(first.isSucceeded());
+        next.ended(1);
+        assertTrue(runs.canBeSucceeded());
     }
 
     @Test
@@ -73,7 +94,7 @@ class RunsTests {
         assertEquals(1, result.status());
         assertEquals("", result.err());
         next.ended(result.status());
-        assertTrue(assertThrows(IllegalStateException.class, next::awaitWork)
+        assertTrue(assertThrows(IllegalStateException.class, () -> next.awaitWork(LONG))
                 .getCause()
                 .getMessage()
                 .contains("missing.gguf"));

@@ -216,24 +216,17 @@ public final class GenerationTask extends SequenceTask {
         }
         events.publish(new GenerationEvent.Token(token));
         text(stops.next(decoder.next(token.id())));
-        if (stops.matched().isPresent()) {
+        if (stops.matched().isPresent() || host.ended()) {
             finish = FinishReason.STOP;
             return false;
         }
-        if (host.ended()) {
-            finish = FinishReason.STOP;
+        boolean full = sequence.length() >= contextLength;
+        if (generated == limit || full && request.contextShift() < 0) {
             return false;
         }
-        if (generated == limit) {
-            return false;
-        }
-        if (sequence.length() >= contextLength) {
-            int keep = request.contextShift();
-            if (keep < 0) {
-                return false;
-            }
-            sequence.leave(keep, (sequence.length() - keep) / 2);
-            kept = keep;
+        if (full) {
+            kept = request.contextShift();
+            sequence.leave(kept, (sequence.length() - kept) / 2);
         }
         return true;
     }
