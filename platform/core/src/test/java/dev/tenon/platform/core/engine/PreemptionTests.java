@@ -86,7 +86,8 @@ class PreemptionTests extends GenerationFixture {
 
     @Test
     void generationsThatOutgrowTheMemoryRunTheirTokensAgain() throws Exception {
-        int length = 200;
+        // The first one to end has 900 tokens, and the others each 300 and the 128 that wait for their readers.
+        int length = 300;
         int reply = 600;
         try (LoadedModel model = shared();
                 ExecutorService threads = Executors.newFixedThreadPool(SESSIONS)) {
