@@ -199,7 +199,7 @@ final class FakeBackend implements Backend {
         @Override
         public StepResult run(StepInput input) {
             FakeResult result = step(input);
-            long own = result.tokens.stream().filter(token -> token >= 0).count();
+            long own = result.tokens().stream().filter(token -> token >= 0).count();
             chosen.addAndGet((int) own);
             mixed.addAndGet(own > 0 && input.tokenCount() > input.sequenceCount() ? 1 : 0);
             return result;
@@ -244,43 +244,12 @@ final class FakeBackend implements Backend {
             if (failingLate) {
                 throw new BackendException(ErrorCode.BACKEND_FAILED, "the fake device failed late");
             }
-            return new FakeResult(best, tokens);
+            return new FakeResult(best, tokens, read);
         }
 
         @Override
         public Optional<StateSlots> states() {
             return Optional.ofNullable(slots);
-        }
-
-        private final class FakeResult implements StepResult {
-            private final List<Integer> best;
-            private final List<Integer> tokens;
-
-            FakeResult(List<Integer> best, List<Integer> tokens) {
-                this.best = best;
-                this.tokens = tokens;
-            }
-
-            @Override
-            public int rows() {
-                return best.size();
-            }
-
-            @Override
-            public void logits(int row, float[] target) {
-                read.incrementAndGet();
-                fill(target, best.get(row));
-            }
-
-            @Override
-            public int token(int row) {
-                return tokens.get(row);
-            }
-        }
-
-        private void fill(float[] logits, int best) {
-            Arrays.fill(logits, -1);
-            logits[best] = 1;
         }
 
         private boolean canChoose(TokenSampling choice) {
@@ -307,7 +276,7 @@ final class FakeBackend implements Backend {
                 sampler.sampled(0);
             }
             float[] logits = new float[vocab];
-            fill(logits, best);
+            FakeResult.fill(logits, best);
             for (int id = 0; mask != null && id < vocab; id++) {
                 if ((mask[id / Long.SIZE] >>> id & 1) == 0) {
                     logits[id] = Float.NEGATIVE_INFINITY;
