@@ -128,7 +128,11 @@ final class HostedModel implements ServedModel {
     }
 
     /// Takes the model that was loaded for it.
+    ///
+    /// @return the first lease
+    /// @throws TenonException if the host was closed meanwhile; the model is not taken then
     synchronized Lease loaded(SharedModel loaded) {
+        host.requireOpen();
         model = loaded;
         took = memory(loaded);
         yielding = false;

@@ -36,7 +36,8 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     private final List<HostedModel> models = new ArrayList<>();
     /// Those that are not there any more, and not unloaded yet.
     private final List<HostedModel> leaving = new ArrayList<>();
-    private boolean closed;
+    /// Set while this is held; read by models while they hold their own lock, so without it.
+    private volatile boolean closed;
     /// How often memory may have become free. Guarded by this, as is the next.
     private long changes;
     /// Models that are being loaded, or wait for that, in the order in which they were asked for.
@@ -126,9 +127,7 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     private ServedModel.Lease loadNow(HostedModel wanted) throws InterruptedException {
         loads.lockInterruptibly();
         try {
-            if (closed()) {
-                throw new TenonException(ErrorCode.CLOSED, "The server ends and loads no model any more.");
-            }
+            requireOpen();
             memory.makeRoom(wanted, wanted.neededBytes());
             SharedModel loaded = loadBesideOthers(wanted);
             try {
@@ -298,8 +297,18 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
         }
     }
 
-    synchronized boolean closed() {
+    /// {@return whether it has been closed, or is being}
+    boolean ended() {
         return closed;
+    }
+
+    /// Called by a model before it gives a lease, so that none is given once the host closes its models.
+    ///
+    /// @throws TenonException (`STATE-001`) if the host is closed
+    void requireOpen() {
+        if (ended()) {
+            throw new TenonException(ErrorCode.CLOSED, "The server ends and loads no model any more.");
+        }
     }
 
     /// Unloads all models. Calling it twice does nothing.

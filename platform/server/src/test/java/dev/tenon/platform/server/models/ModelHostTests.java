@@ -13,11 +13,13 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.Tenon;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.server.queue.QueueFullException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
@@ -50,14 +52,14 @@ class ModelHostTests {
     /// @param queue requests of a model that may wait
     private void begin(int queue) throws InterruptedException {
         long bytes;
-        try (ModelHost free = host(queue, 0)) {
+        try (ModelHost free = host(engine, queue, 0)) {
             free.find("one").orElseThrow().lease().close();
             bytes = free.find("one").orElseThrow().memoryBytes();
         }
-        host = host(queue, bytes);
+        host = host(engine, queue, bytes);
     }
 
-    private ModelHost host(int queue, long bytes) {
+    private static ModelHost host(Engine engine, int queue, long bytes) {
         List<ModelSpec> models = Stream.of("one", "two", "three")
                 .map(name -> ModelSpec.of(name, request()))
                 .toList();
@@ -142,13 +144,43 @@ class ModelHostTests {
         FutureTask<ServedModel.Lease> queue = ask("two");
         assertThrows(QueueFullException.class, () -> model("two").lease());
         host.close();
-        for (FutureTask<ServedModel.Lease> each : List.of(place, queue)) {
-            TenonException ended = assertInstanceOf(
-                    TenonException.class,
-                    assertThrows(ExecutionException.class, each::get).getCause());
-            assertEquals(ErrorCode.CLOSED, ended.code());
-        }
+        assertClosed(place);
+        assertClosed(queue);
         lease.close();
+    }
+
+    /// The end comes while a model is read for a request that has waited: memory that the end frees is no place.
+    @Test
+    void aModelThatIsLoadedWhileTheServerEndsIsClosedAndNobodyGetsIt() throws Exception {
+        CountDownLatch loading = new CountDownLatch(1);
+        CountDownLatch ending = new CountDownLatch(1);
+        Engine slow = (Engine) Proxy.newProxyInstance(
+                Engine.class.getClassLoader(), new Class<?>[] {Engine.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("load")) {
+                        loading.countDown();
+                        ending.await();
+                    }
+                    return method.invoke(engine, arguments);
+                });
+        host = host(slow, 8, 0);
+        FutureTask<ServedModel.Lease> asked = ask("one");
+        loading.await();
+        Thread end = Thread.ofVirtual().start(host::close);
+        threads.add(end);
+        while (!host.ended()) {
+            Thread.onSpinWait();
+        }
+        ending.countDown();
+        assertClosed(asked);
+        end.join();
+        assertTrue(engine.models().isEmpty());
+    }
+
+    private static void assertClosed(FutureTask<ServedModel.Lease> asked) {
+        TenonException ended = assertInstanceOf(
+                TenonException.class,
+                assertThrows(ExecutionException.class, asked::get).getCause());
+        assertEquals(ErrorCode.CLOSED, ended.code());
     }
 
     @Test
