@@ -11,10 +11,12 @@ import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.ExpertOp.Router;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.DecoderBlocks.Norm;
 import dev.tenon.api.model.blocks.DecoderBlocks.QkNorm;
 import dev.tenon.api.model.blocks.ExpertShape;
 import java.util.LinkedHashMap;
@@ -79,6 +81,58 @@ class DecoderBlocksTests {
         assertEquals(Optional.of("blk.0.attn_k_norm.weight [16, 1]"), shape(graph, "blk.0.attn_k_norm.weight"));
         assertEquals(Optional.of("blk.0.attn_output.bias [32, 1]"), shape(graph, "blk.0.attn_output.bias"));
         assertEquals(Optional.empty(), shape(graph, "blk.0.attn_q.bias"));
+    }
+
+    /// A bias of a fused matrix is added before the parts are cut out: of one product, however many parts there are.
+    @Test
+    void aFusedBiasIsKept() {
+        tensor("blk.0.attn_qkv.weight", 32L, 64L);
+        assertEquals(4, linears(attention(blocks())), "three projections of rows, and that of the result");
+        tensor("blk.0.attn_qkv.bias", 64L);
+        Graph graph = attention(blocks());
+        assertEquals(2, linears(graph));
+        assertEquals(Optional.of("blk.0.attn_qkv.bias [64, 1]"), shape(graph, "blk.0.attn_qkv.bias"));
+        assertEquals(
+                List.of("0+32", "32+16", "48+16"),
+                graph.ops().stream()
+                        .filter(PartOp.Slice.class::isInstance)
+                        .map(PartOp.Slice.class::cast)
+                        .map(slice -> slice.from() + "+" + slice.length())
+                        .toList());
+    }
+
+    private static long linears(Graph graph) {
+        return graph.ops().stream()
+                .filter(op -> op.kind().equals("linear")
+                        && !op.outputs().getFirst().name().equals("logits"))
+                .count();
+    }
+
+    @Test
+    void normsOfAnArchitectureMayBeLayerNorms() {
+        assertEquals(Optional.empty(), kind(attention(blocks()), "layer_norm"));
+        tensor("output_norm.bias", 32L);
+        Graph graph = attention(blocks().norms(Norm.LAYER));
+        assertEquals(Optional.of("output_norm"), kind(graph, "layer_norm"));
+        assertEquals(Optional.of("output_norm.bias [32, 1]"), shape(graph, "output_norm.bias"));
+    }
+
+    private static Optional<String> kind(Graph graph, String kind) {
+        return graph.ops().stream()
+                .filter(op -> op.kind().equals(kind))
+                .map(op -> op.outputs().getFirst().name())
+                .findFirst();
+    }
+
+    @Test
+    void aFeedForwardLayerNeedsNoGate() {
+        tensor("blk.0.ffn_up.bias", 48L);
+        DecoderBlocks d = blocks();
+        Graph graph = d.build(d.feedForward("blk.0.", "", d.embedding(), 48, Activation.RELU));
+        assertEquals(Optional.of("blk.0.ffn_up.weight [32, 48]"), shape(graph, "blk.0.ffn_up.weight"));
+        assertEquals(Optional.of("blk.0.ffn_up.bias [48, 1]"), shape(graph, "blk.0.ffn_up.bias"));
+        assertEquals(Optional.of("blk.0.ffn_down.weight [48, 32]"), shape(graph, "blk.0.ffn_down.weight"));
+        assertEquals(Optional.empty(), shape(graph, "blk.0.ffn_gate.weight"));
     }
 
     @Test

@@ -67,9 +67,7 @@ public final class BertArchitecture implements ModelArchitecture {
             Value attended = b.attention(blk, x, layer, params, Optional.empty());
             x = b.layerNorm(blk + "attn_output_norm", g.add(blk + "attn_residual", x, attended));
 
-            Value up = b.linear(blk + "ffn_up", x, c.feedForwardLength()); //                    [T, F]
-            Value hidden = g.activate(blk + "ffn_act", up, Activation.GELU_TANH);
-            Value down = b.linear(blk + "ffn_down", hidden, c.embeddingLength()); //             [T, E]
+            Value down = b.feedForward(blk, "", x, c.feedForwardLength(), Activation.GELU_TANH);
             x = b.layerNorm(blk + "layer_output_norm", g.add(blk + "ffn_residual", x, down));
         }
         return EncoderHead.build(b, keys, x);

@@ -14,6 +14,7 @@ import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.DecoderBlocks.Norm;
 import dev.tenon.api.model.blocks.ExpertShape;
 import dev.tenon.api.model.blocks.RopeKeys;
 import java.util.Optional;
@@ -47,7 +48,7 @@ public final class Cohere2Architecture implements ModelArchitecture {
         ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE).toBuilder()
                 .rmsEps(eps)
                 .build();
-        return new ModelDefinition(config, graph(new DecoderBlocks(source, config), keys));
+        return new ModelDefinition(config, graph(new DecoderBlocks(source, config).norms(Norm.LAYER), keys));
     }
 
     private static Graph graph(DecoderBlocks d, ModelKeys keys) {
@@ -62,16 +63,14 @@ public final class Cohere2Architecture implements ModelArchitecture {
             AttentionParams params =
                     d.attentionParams(blk).slidingWindow(full ? 0 : window).build();
 
-            Value normed = d.layerNorm(blk + "attn_norm", x);
+            Value normed = d.norm(blk + "attn_norm", x);
             Value attended = d.attention(blk, normed, layer, params, full ? Optional.empty() : Optional.of(rope));
             Value forward = d.gated(blk, "", normed, d.config().feedForwardLength(), Activation.SILU);
             x = d.graph().add(blk + "attn_residual", x, attended); //                                 [T, E]
             x = d.graph().add(blk + "ffn_residual", x, forward); //                                   [T, E]
         }
-        Value hidden = d.layerNorm("output_norm", d.graph().selectRows("selected", x)); //            [L, E]
-        d.graph().output(Graph.HIDDEN, hidden);
-        // Here and not after the matrix, which has many times as many rows.
-        Value scaled = d.graph().scale("output_scaled", hidden, logitScale);
+        // Scaled here and not after the matrix, which has many times as many rows.
+        Value scaled = d.graph().scale("output_scaled", d.hidden(x), logitScale); //                  [L, E]
         return d.graph().build(d.logits(scaled)); //                                                  [L, nVocab]
     }
 }

@@ -86,8 +86,7 @@ public final class NemotronHMoeArchitecture implements ModelArchitecture {
         Value hidden = d.graph().activate(blk + "ffn_act_exps", up, Activation.RELU_SQUARED);
         Value down = d.expert(blk + "ffn_down_exps", hidden, router, shape, shape.width(), e);
         Value chosen = d.graph().weightedSum(blk + "ffn_moe", down, router.shares());
-        Value sharedUp = d.linear(blk + "ffn_up_shexp", x, sharedWidth);
-        Value sharedHidden = d.graph().activate(blk + "ffn_act_shexp", sharedUp, Activation.RELU_SQUARED);
-        return d.graph().add(blk + "ffn_sum", chosen, d.linear(blk + "ffn_down_shexp", sharedHidden, e));
+        Value everyToken = d.feedForward(blk, "_shexp", x, sharedWidth, Activation.RELU_SQUARED);
+        return d.graph().add(blk + "ffn_sum", chosen, everyToken);
     }
 }

@@ -12,7 +12,9 @@ import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
@@ -24,6 +26,14 @@ import java.util.function.UnaryOperator;
 /// biases, the head, norms of queries and keys, and whether matrices are fused. A family that never leaves one
 /// out says so ([#always(String...)], [#always(QkNorm)]). Not safe for several threads.
 public final class DecoderBlocks {
+    /// What norms of whole rows compute.
+    public enum Norm {
+        /// The root-mean-square norm.
+        RMS,
+        /// The layer norm, with a bias where the file has one.
+        LAYER
+    }
+
     /// What a norm of queries and keys spans.
     public enum QkNorm {
         /// Each head for itself, all with the same weight.
@@ -38,6 +48,9 @@ public final class DecoderBlocks {
     private final ModelConfig config;
     private final GraphBuilder graph;
     private final List<String> always = new ArrayList<>();
+    /// Products with whole fused matrices that have a bias, by tensor and input.
+    private final Map<List<Object>, Value> fusedProducts = new HashMap<>();
+    private Norm norm = Norm.RMS;
     private Optional<QkNorm> qkNorm = Optional.empty();
 
     /// Starts an empty graph.
@@ -68,6 +81,16 @@ public final class DecoderBlocks {
     /// @return this
     public DecoderBlocks always(QkNorm norm) {
         qkNorm = Optional.of(norm);
+        return this;
+    }
+
+    /// Says what [#norm(String, Value)], and so the norm before the logits, computes: an RMS norm where nothing is
+    /// said.
+    ///
+    /// @param kind what norms compute; their epsilon is [ModelConfig#rmsEps()] either way
+    /// @return this
+    public DecoderBlocks norms(Norm kind) {
+        norm = kind;
         return this;
     }
 
@@ -120,6 +143,14 @@ public final class DecoderBlocks {
         return graph.embedding("embd", embeddingTable());
     }
 
+    /// {@return the norm of whole rows that the architecture uses ([#norms(Norm)])}
+    ///
+    /// @param name of the value and, with `.weight` and `.bias`, of the tensors
+    /// @param x `[T, width]`
+    public Value norm(String name, Value x) {
+        return norm == Norm.LAYER ? layerNorm(name, x) : rmsNorm(name, x);
+    }
+
     /// {@return the RMS norm of whole rows}
     ///
     /// @param name of the value and, with `.weight`, of the tensor
@@ -155,15 +186,22 @@ public final class DecoderBlocks {
         return graph.linear(name, x, new Weight(name + ".weight", x.width(), rows), vector(name + ".bias", rows));
     }
 
-    /// {@return the product with some rows of a matrix that holds several, `[T, to - from]`}
+    /// {@return the product with some rows of a matrix that holds several, with their part of the bias if the file has
+    ///     one, `[T, to - from]`}
     ///
-    /// @param name of the tensor, with `.weight`
+    /// With a bias the whole matrix is multiplied once, and its parts are cut out of the result.
+    ///
+    /// @param name of the tensors, with `.weight` and `.bias`
     /// @param valueName of the value
     /// @param x `[T, cols]`
     /// @param tensorRows rows of the whole matrix
     /// @param from first row
     /// @param to row after the last
     public Value linearRows(String name, String valueName, Value x, int tensorRows, int from, int to) {
+        if (has(name + ".bias")) {
+            Value whole = fusedProducts.computeIfAbsent(List.of(name, x), key -> linear(name, x, tensorRows));
+            return graph.slice(valueName, whole, 1, from, to - from);
+        }
         Weight part = new Weight(name + ".weight", x.width(), tensorRows).rows(from, to);
         return graph.linear(valueName, x, part, Optional.empty());
     }
@@ -295,6 +333,19 @@ public final class DecoderBlocks {
         return linear(blk + "ffn_down" + suffix, hidden, config.embeddingLength());
     }
 
+    /// {@return a feed-forward layer without a gate, `down(activation(up(x)))`, `[T, E]`}
+    ///
+    /// @param blk prefix of the layer's tensors, such as `blk.0.`
+    /// @param suffix of the tensors' names, such as `_shexp` for a shared expert, or empty
+    /// @param x `[T, E]`
+    /// @param width elements between `ffn_up` and `ffn_down`
+    /// @param activation what is between them
+    public Value feedForward(String blk, String suffix, Value x, int width, Activation activation) {
+        Value up = linear(blk + "ffn_up" + suffix, x, width);
+        Value hidden = graph.activate(blk + "ffn_act" + suffix, up, activation);
+        return linear(blk + "ffn_down" + suffix, hidden, config.embeddingLength());
+    }
+
     /// {@return the router's choice for each token}
     ///
     /// @param blk prefix of the layer's tensors, such as `blk.0.`
@@ -390,7 +441,7 @@ public final class DecoderBlocks {
     ///
     /// @param x `[T, E]`
     public Value hidden(Value x) {
-        Value hidden = rmsNorm("output_norm", graph.selectRows("selected", x));
+        Value hidden = norm("output_norm", graph.selectRows("selected", x));
         graph.output(Graph.HIDDEN, hidden);
         return hidden;
     }
