@@ -1,0 +1,417 @@
+package dev.tenon.platform.chat;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ReplyParserTests {
+    private static final List<Map<String, Object>> TOOLS = List.of(Map.of(
+            "type",
+            "function",
+            "function",
+            Map.of(
+                    "name",
+                    "time",
+                    "parameters",
+                    Map.of(
+                            "type",
+                            "object",
+                            "properties",
+                            Map.of("zone", Map.of("type", "string"), "day", Map.of("type", "integer"))))));
+
+    /// What a reply becomes: parts of one kind are joined.
+    private static List<String> parse(CallFormat calls, String prompt, boolean tools, String reply, int piece) {
+        List<String> parts = new ArrayList<>();
+        ReplySink sink = new ReplySink() {
+            private void add(String kind, String text) {
+                if (!parts.isEmpty() && parts.getLast().startsWith(kind + ":")) {
+                    parts.add(parts.removeLast() + text);
+                } else {
+                    parts.add(kind + ":" + text);
+                }
+            }
+
+            @Override
+            public void reasoning(String text) {
+                add("reasoning", text);
+            }
+
+            @Override
+            public void content(String text) {
+                add("content", text);
+            }
+
+            @Override
+            public void call(int index, String id, String name) {
+                parts.add("call " + index + " " + name);
+            }
+
+            @Override
+            public void arguments(int index, String json) {
+                add("arguments " + index, json);
+            }
+        };
+        ReplyFormat format = new ReplyFormat(calls, true, true, "<think>", "</think>");
+        ReplyParser parser = ReplyParser.of(format, prompt, tools ? TOOLS : List.of(), sink);
+        for (int i = 0; i < reply.length(); i += piece) {
+            parser.text(reply.substring(i, Math.min(reply.length(), i + piece)));
+        }
+        parser.finish();
+        return parts;
+    }
+
+    /// In whatever pieces the text comes.
+    private static void assertParts(CallFormat calls, String prompt, String reply, String... expected) {
+        for (int piece = 1; piece <= reply.length() + 1; piece++) {
+            assertEquals(List.of(expected), parse(calls, prompt, true, reply, piece), "pieces of " + piece);
+        }
+    }
+
+    @Test
+    void reasoningIsSplitFromTheAnswer() {
+        assertParts(CallFormat.TAGGED, "", "<think>\nHm.</think>\n\nYes.", "reasoning:\nHm.", "content:Yes.");
+        assertParts(CallFormat.TAGGED, "<assistant><think>\n", "Hm.</think>Yes.", "reasoning:Hm.", "content:Yes.");
+        assertParts(CallFormat.TAGGED, "<think>\n\n</think>\n\n", "Yes.", "content:Yes.");
+        assertParts(CallFormat.TAGGED, "", "a <b> </think", "content:a <b> </think");
+    }
+
+    @Test
+    void taggedCallsAreRead() {
+        assertParts(
+                CallFormat.TAGGED,
+                "",
+                "Let me see.\n<tool_call>\n{\"name\": \"time\", \"arguments\": {\"zone\": \"a}\\\"b\"}}\n</tool_call>\n"
+                        + "<tool_call>\n{\"arguments\": {}, \"name\": \"now\"}\n</tool_call>",
+                "content:Let me see.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"a}\\\"b\"}",
+                "call 1 now",
+                "arguments 1:{}");
+    }
+
+    @Test
+    void bareCallsAreRead() {
+        assertParts(
+                CallFormat.BARE,
+                "",
+                "<|python_tag|>{\"name\": \"time\", \"parameters\": {\"zone\": [1, 2]}}; {\"name\": \"now\"}",
+                "call 0 time",
+                "arguments 0:{\"zone\": [1, 2]}",
+                "call 1 now",
+                "arguments 1:{}");
+        assertParts(CallFormat.BARE, "", "It is {\"name\": 1}.", "content:It is {\"name\": 1}.");
+    }
+
+    @Test
+    void listedCallsAreRead() {
+        assertParts(
+                CallFormat.LISTED,
+                "",
+                "[TOOL_CALLS][{\"name\": \"a\", \"arguments\": {\"x\": 1}}, {\"name\": \"b\", \"arguments\": {}}]",
+                "call 0 a",
+                "arguments 0:{\"x\": 1}",
+                "call 1 b",
+                "arguments 1:{}");
+        assertParts(
+                CallFormat.NAMED,
+                "",
+                "Hm.[TOOL_CALLS]a[ARGS]{\"x\": {\"y\": 1}}[TOOL_CALLS]b[ARGS]{}",
+                "content:Hm.",
+                "call 0 a",
+                "arguments 0:{\"x\": {\"y\": 1}}",
+                "call 1 b",
+                "arguments 1:{}");
+    }
+
+    @Test
+    void jsonThatIsNoCallIsContent() {
+        assertParts(CallFormat.BARE, "", "{\"x\": 1}", "content:{\"x\": 1}");
+    }
+
+    @Test
+    void withoutToolsMarksAreText() {
+        String text = "<tool_call>{\"name\": \"a\"}</tool_call>";
+        assertEquals(List.of("content:" + text), parse(CallFormat.TAGGED, "", false, text, 5));
+    }
+
+    @Test
+    void namesBeforeFencedJsonAreRead() {
+        assertParts(
+                CallFormat.DEEPSEEK_FENCED,
+                "<think>\n",
+                "Hm.</think>\n\nLet me see.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>a\n```json\n"
+                        + "{\"x\": \"`\"}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>b\n```json\n{}\n```"
+                        + "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                "reasoning:Hm.",
+                "content:Let me see.",
+                "call 0 a",
+                "arguments 0:{\"x\": \"`\"}",
+                "call 1 b",
+                "arguments 1:{}");
+        assertParts(
+                CallFormat.DEEPSEEK,
+                "</think>",
+                "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>a<｜tool▁sep｜>{\"x\": 1}<｜tool▁call▁end｜>"
+                        + "<｜tool▁call▁begin｜>b<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                "call 0 a",
+                "arguments 0:{\"x\": 1}",
+                "call 1 b",
+                "arguments 1:{}");
+    }
+
+    @Test
+    void listsInOtherMarksAreRead() {
+        String list = "[{\"name\": \"a\", \"arguments\": {\"x\": 1}}, {\"name\": \"b\", \"arguments\": {}}]";
+        String[] expected = {"content:Hm.", "call 0 a", "arguments 0:{\"x\": 1}", "call 1 b", "arguments 1:{}"};
+        assertParts(CallFormat.LFM, "", "Hm.\n<|tool_call_start|>" + list + "<|tool_call_end|>", expected);
+        assertParts(CallFormat.NEMOTRON, "", "Hm. <TOOLCALL>" + list + "</TOOLCALL>", expected);
+        assertParts(CallFormat.GRANITE, "", "Hm.<|tool_call|>" + list, expected);
+        assertParts(
+                CallFormat.COMMAND,
+                "",
+                "<|START_ACTION|>[\n {\"tool_call_id\": \"0\", \"tool_name\": \"a\", \"parameters\": {\"x\": 1}}\n]"
+                        + "<|END_ACTION|>",
+                "call 0 a",
+                "arguments 0:{\"x\": 1}");
+    }
+
+    @Test
+    void tagsOfParametersBecomeJson() {
+        assertParts(
+                CallFormat.FUNCTION,
+                "",
+                "Hm.\n\n<tool_call>\n<function=time>\n<parameter=zone>\nU\"T\nC <b>\n\n</parameter>\n<parameter=day>\n3\n"
+                        + "</parameter>\n<parameter=more>\n{\"a\": \"</parameter>\"}\n</parameter>\n</function>\n</tool_call>\n"
+                        + "<tool_call>\n<function=now>\n</function>\n</tool_call>",
+                "content:Hm.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"U\\\"T\\nC <b>\\n\", \"day\": 3, \"more\": {\"a\": \"</parameter>\"}}",
+                "call 1 now",
+                "arguments 1:{}");
+        String[] expected = {
+            "call 0 time", "arguments 0:{\"zone\": \"3\", \"day\": \"soon\"}", "call 1 now", "arguments 1:{}"
+        };
+        assertParts(
+                CallFormat.ARGUMENT,
+                "",
+                "\n<tool_call>time\n<arg_key>zone</arg_key>\n<arg_value>3</arg_value>\n<arg_key>day</arg_key>\n"
+                        + "<arg_value>soon</arg_value>\n</tool_call>\n<tool_call>now\n</tool_call>",
+                expected);
+        assertParts(
+                CallFormat.ARGUMENT,
+                "",
+                "<tool_call>time<arg_key>zone</arg_key><arg_value>3</arg_value><arg_key>day</arg_key>"
+                        + "<arg_value>soon</arg_value></tool_call><tool_call>now</tool_call>",
+                expected);
+        assertParts(
+                CallFormat.SEED,
+                "",
+                "<seed:tool_call>\n<function=time>\n<parameter=zone>3"
+                        + "</parameter>\n<parameter=day>soon</parameter>\n</function>\n</seed:tool_call>\n<seed:tool_call>\n"
+                        + "<function=now>\n</function>\n</seed:tool_call>",
+                expected);
+        assertParts(
+                CallFormat.INVOKE,
+                "<think>\n",
+                "Hm.\n</think>\n\n<minimax:tool_call>\n<invoke name=\"time\">\n<parameter name=\"zone\">3</parameter>\n"
+                        + "<parameter name=\"day\">soon</parameter>\n</invoke>\n<invoke name=\"now\">\n</invoke>\n"
+                        + "</minimax:tool_call>",
+                "reasoning:Hm.\n",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"3\", \"day\": \"soon\"}",
+                "call 1 now",
+                "arguments 1:{}");
+    }
+
+    @Test
+    void callsOfPythonBecomeJson() {
+        String list =
+                "[time(zone='a\"b\\'\\n(', day=-3, more={'x': [True, None, 1.5e3], 2: (\"\\x41\\u00e9\\d\",)}), now()]";
+        String[] expected = {
+            "call 0 time",
+            "arguments 0:{\"zone\": \"a\\\"b'\\n(\", \"day\": -3, \"more\": {\"x\": [true, null, 1.5e3], \"2\":"
+                    + " [\"\\u0041\\u00e9\\\\d\"]}}",
+            "call 1 now",
+            "arguments 1:{}"
+        };
+        List<String> after = new ArrayList<>(List.of("content:Hm."));
+        after.addAll(List.of(expected));
+        after.add("content:It is.");
+        assertParts(
+                CallFormat.LFM,
+                "",
+                "Hm.\n<|tool_call_start|>" + list + "<|tool_call_end|>It is.",
+                after.toArray(String[]::new));
+        assertParts(CallFormat.PYTHONIC, "", list, expected);
+        assertParts(CallFormat.PYTHONIC, "<think>", "Hm</think>" + list, prepend("reasoning:Hm", expected));
+        assertParts(CallFormat.PYTHONIC, "", "<|python_start|>" + list + "<|python_end|>", expected);
+        for (String text : List.of("[1, 2]", "[a link](b)", "[time](zone=1)", "[time(a)](b)", "[time(")) {
+            assertParts(CallFormat.PYTHONIC, "", text, "content:" + text);
+        }
+    }
+
+    private static String[] prepend(String first, String... others) {
+        List<String> all = new ArrayList<>(List.of(others));
+        all.addFirst(first);
+        return all.toArray(String[]::new);
+    }
+
+    @Test
+    void callsOfGemmaBecomeJson() {
+        assertParts(
+                CallFormat.GEMMA,
+                "",
+                "Hm.<|tool_call>call:time{zone:<|\"|>a \"b\" \\ <|\"<|\"|>,day:3,more:{on:true,list:[<|\"|>x<|\"|>,null]}}"
+                        + "<tool_call|><|tool_call>call:now{}<tool_call|>",
+                "content:Hm.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"a \\\"b\\\" \\\\ <|\\\"\", \"day\": 3, \"more\": {\"on\": true,"
+                        + " \"list\": [\"x\", null]}}",
+                "call 1 now",
+                "arguments 1:{}");
+        assertParts(CallFormat.GEMMA, "", "<|tool_call>recall", "content:recall");
+    }
+
+    @Test
+    void marksOfReasoningThatAreOnlyPartlyControlTokensAreRead() {
+        CollectedReply reply = new CollectedReply();
+        ReplyFormat format = ReplyFormat.of("{{ tools }} <|tool_call> <|channel>thought");
+        ReplyParser parser = ReplyParser.of(format, "", TOOLS, reply);
+        parser.marker("<|channel>");
+        parser.text("thought\nHm.");
+        parser.marker("<channel|>");
+        parser.marker("<|tool_call>");
+        parser.text("call:time{zone:");
+        parser.marker("<|\"|>");
+        parser.text("UTC");
+        parser.marker("<|\"|>");
+        parser.text("}");
+        parser.marker("<tool_call|>");
+        parser.finish();
+        assertEquals("\nHm.", reply.reasoning());
+        assertEquals("", reply.content());
+        assertEquals("{\"zone\": \"UTC\"}", reply.calls().getFirst().arguments().toString());
+    }
+
+    @Test
+    void numberedCallsAreRead() {
+        assertParts(
+                CallFormat.KIMI,
+                "",
+                "Hm.<|tool_calls_section_begin|><|tool_call_begin|>functions.time:3<|tool_call_argument_begin|>{\"day\": 1}"
+                        + "<|tool_call_end|><|tool_call_begin|>now:4<|tool_call_argument_begin|>{}<|tool_call_end|>"
+                        + "<|tool_calls_section_end|>",
+                "content:Hm.",
+                "call 0 time",
+                "arguments 0:{\"day\": 1}",
+                "call 1 now",
+                "arguments 1:{}");
+        CollectedReply reply = new CollectedReply();
+        ReplyParser parser = ReplyParser.of(ReplyFormat.of("<|tool_calls_section_begin|>"), "", TOOLS, reply);
+        String call = "<|tool_call_begin|>functions.time:3<|tool_call_argument_begin|>{}<|tool_call_end|>";
+        parser.text("<|tool_calls_section_begin|>" + call + call);
+        parser.finish();
+        assertEquals("functions.time:3", reply.calls().getFirst().id());
+        assertTrue(reply.calls().getLast().id().startsWith("call_"));
+    }
+
+    /// A call counts once a mark ends it, whatever is in it: another one would have its number.
+    @Test
+    void callsOfChannelsThatNoReaderTakesCountAll() {
+        String call = "<|channel|>commentary to=functions.time<|message|>";
+        for (String arguments : List.of("{\"zone\": \"a\", \"zone\": \"b\"}", "{\"zone\": ")) {
+            assertParts(
+                    CallFormat.CHANNELS,
+                    "<|start|>assistant",
+                    call + arguments + "<|call|><|start|>assistant" + call + "{}<|call|>",
+                    "call 0 time",
+                    "arguments 0:" + arguments,
+                    "call 1 time",
+                    "arguments 1:{}");
+        }
+        assertEquals(1, counted(call + "{\"zone\": \"a\", \"zone\": \"b\"}"));
+        assertEquals(0, counted(call + "{\"zone\": "), "cut");
+    }
+
+    private static int counted(String reply) {
+        ReplyFormat format = new ReplyFormat(CallFormat.CHANNELS, true, true, "<think>", "</think>");
+        ReplyParser parser = ReplyParser.of(format, "<|start|>assistant", TOOLS, new CollectedReply());
+        parser.text(reply);
+        parser.finish();
+        return parser.calls();
+    }
+
+    @Test
+    void messagesOfChannelsAreToldApart() {
+        assertParts(
+                CallFormat.CHANNELS,
+                "<|start|>assistant",
+                "<|channel|>analysis<|message|>Hm. <b<|end|><|start|>assistant<|channel|>commentary<|message|>Let me see."
+                        + "<|end|><|start|>assistant<|channel|>commentary to=functions.time <|constrain|>json<|message|>"
+                        + "{\"zone\": \"a\"}<|call|>",
+                "reasoning:Hm. <b",
+                "content:Let me see.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"a\"}");
+        assertParts(
+                CallFormat.CHANNELS,
+                "<|start|>assistant",
+                " to=functions.now<|channel|>commentary json<|message|>",
+                "call 0 now",
+                "arguments 0:{}");
+        assertParts(
+                CallFormat.CHANNELS, "<|start|>assistant", "<|channel|>final<|message|>Yes.<|return|>", "content:Yes.");
+        assertParts(CallFormat.CHANNELS, "<|start|>assistant", "No header.", "content:No header.");
+        assertParts(CallFormat.CHANNELS, "<|end|><|start|>assistant<|channel|>final<|message|>Ye", "s.", "content:s.");
+    }
+
+    @Test
+    void aCallThatIsCutOffIsNoWholeCall() {
+        for (CallFormat each : CallFormat.values()) {
+            ReplyFormat format = new ReplyFormat(each, true, true, "<think>", "</think>");
+            ReplyParser parser = ReplyParser.of(format, "", TOOLS, new CollectedReply());
+            CallFormat.Wording wording = each.wording();
+            CallFormat.Parameters tags = each.parameters();
+            String cut =
+                    tags == null ? "{\"zone\": \"" : tags.keyOpen() + "zone" + tags.keyEnd() + tags.valueOpen() + "a";
+            parser.text(wording.before() + wording.prefix() + each.written("time") + wording.middle() + cut);
+            parser.finish();
+            assertEquals(0, parser.calls(), each::name);
+        }
+    }
+
+    @Test
+    void theTemplateTellsTheFormat() {
+        assertEquals(CallFormat.LISTED, calls("{{ tools }} [TOOL_CALLS]"));
+        assertEquals(CallFormat.NAMED, calls("{{ tools }} [TOOL_CALLS] [ARGS]"));
+        assertEquals(CallFormat.TAGGED, calls("{{ tools }} <tool_call>"));
+        assertEquals(CallFormat.FUNCTION, calls("{{ tools }} <tool_call> <function= <parameter="));
+        assertEquals(CallFormat.ARGUMENT, calls("{{ tools }} <tool_call> <arg_key>"));
+        assertEquals(CallFormat.SEED, calls("{{ tools }} <seed:tool_call> <function= <parameter="));
+        assertEquals(CallFormat.KIMI, calls("{{ tools }} <|tool_calls_section_begin|>"));
+        assertEquals(CallFormat.GEMMA, calls("{{ tools }} <|tool_call>call:"));
+        assertEquals(CallFormat.LFM, calls("List of tools: <|tool_list_start|>[{{ tools }}]<|tool_list_end|>"));
+        assertEquals(CallFormat.LFM, calls("List of tools: [{{ tools }}]"));
+        assertEquals(CallFormat.PYTHONIC, calls("{{ tools }} [func_name1(params_name1=params_value1)]"));
+        assertEquals(CallFormat.INVOKE, calls("{{ tools }} <minimax:tool_call> <parameter"));
+        assertEquals(CallFormat.DEEPSEEK, calls("<｜tool▁calls▁begin｜>"));
+        assertEquals(CallFormat.DEEPSEEK_FENCED, calls("<｜tool▁calls▁begin｜> ```json"));
+        assertEquals(CallFormat.CHANNELS, calls("{{ tools }} <|channel|>analysis<|message|>"));
+        assertEquals(CallFormat.BARE, calls("{{ tools }} {\"name\": x, \"parameters\": y}"));
+        assertEquals(
+                new ReplyFormat(CallFormat.TAGGED, false, false, "<think>", "</think>"),
+                ReplyFormat.of("{{ messages }}"));
+        assertEquals(
+                new ReplyFormat(CallFormat.DEEPSEEK, false, true, "<think>", "</think>"),
+                ReplyFormat.of("{{ tool_calls }} <｜tool▁calls▁begin｜>"));
+        assertEquals("[/THINK]", ReplyFormat.of("[THINK] {{ messages }}").thought());
+    }
+
+    private static CallFormat calls(String template) {
+        return ReplyFormat.of(template).calls();
+    }
+}
