@@ -102,7 +102,6 @@ public final class BundlesCommand implements TenonCommand {
             target = BundleManager.LAUNCHER)
     BundleTrust trust;
 
-    private Path folder;
     private BundleContext context;
 
     /// Called by the component runtime.
@@ -111,7 +110,6 @@ public final class BundlesCommand implements TenonCommand {
     @Activate
     void activate(BundleContext context) {
         this.context = context;
-        this.folder = ControlClient.folder(context);
     }
 
     @Override
@@ -259,10 +257,10 @@ public final class BundlesCommand implements TenonCommand {
     }
 
     private Optional<ControlClient> running() {
-        if (folder == null || pid != null && pid == 0) {
+        if (context == null || pid != null && pid == 0) {
             return Optional.empty();
         }
-        List<ControlClient> all = ControlClient.running(folder);
+        List<ControlClient> all = ControlClient.running(context);
         if (pid == null) {
             return all.stream().findFirst();
         }

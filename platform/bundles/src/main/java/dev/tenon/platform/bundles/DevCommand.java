@@ -177,7 +177,7 @@ public final class DevCommand implements TenonCommand {
         } catch (IOException e) {
             throw new TenonException(ErrorCode.IO, "The installed version of " + jar + " cannot be kept: " + e, e);
         }
-        return ControlClient.running(ControlClient.folder(context)).stream()
+        return ControlClient.running(context).stream()
                 .findFirst()
                 .map(platform ->
                         platform.ask("install" + BundleShell.ACCEPT, jar.toString()) + " in process " + platform.pid())

@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
 ///
 /// @param pid number of the process
 /// @param socket its control channel
-public record ControlClient(long pid, Path socket) {
+/// @param home the installation, see [HomeMark]
+public record ControlClient(long pid, Path socket, String home) {
     private static final Logger LOG = LoggerFactory.getLogger(ControlClient.class);
 
     /// {@return the folder with a file for each running platform of an installation}
@@ -43,8 +44,17 @@ public record ControlClient(long pid, Path socket) {
 
     /// {@return the other platforms of this installation that run now, the one that began last first}
     ///
+    /// @param context of a bundle of it
+    public static List<ControlClient> running(BundleContext context) {
+        return running(folder(context), HomeMark.of(context));
+    }
+
+    /// The same. What names another installation is left out: the folder may be a copy of another one's, made while
+    /// that ran.
+    ///
     /// @param folder see [#folder(BundleContext)]
-    public static List<ControlClient> running(Path folder) {
+    /// @param home the installation, see [HomeMark]
+    static List<ControlClient> running(Path folder, String home) {
         List<ControlClient> found = new ArrayList<>();
         if (!Files.isDirectory(folder)) {
             return found;
@@ -54,7 +64,7 @@ public record ControlClient(long pid, Path socket) {
             for (Path file : files) {
                 long pid = Long.parseLong(file.getFileName().toString());
                 if (pid != ProcessHandle.current().pid() && Drafts.runs(pid)) {
-                    socket(file).ifPresent(socket -> found.add(new ControlClient(pid, socket)));
+                    socket(file, home).ifPresent(socket -> found.add(new ControlClient(pid, socket, home)));
                 }
             }
         } catch (IOException | NumberFormatException e) {
@@ -84,9 +94,10 @@ public record ControlClient(long pid, Path socket) {
         }
     }
 
-    private static Optional<Path> socket(Path file) throws IOException {
+    private static Optional<Path> socket(Path file, String home) throws IOException {
         try {
-            return Optional.of(Path.of(Files.readString(file)));
+            String[] lines = Files.readString(file).split("\n");
+            return lines.length > 1 && lines[1].equals(home) ? Optional.of(Path.of(lines[0])) : Optional.empty();
         } catch (NoSuchFileException e) {
             LOG.debug("The platform of {} ended while the others were listed", file, e);
             return Optional.empty();
@@ -102,11 +113,13 @@ public record ControlClient(long pid, Path socket) {
     /// @param command see [BundleShell#run]
     /// @param argument its argument, perhaps empty
     /// @return the answer
-    /// @throws TenonException what the platform refused, or `BUNDLE-004` if it does not answer
+    /// @throws TenonException what the platform refused, or `BUNDLE-004` if it does not answer or is of
+    ///     another installation
     public String ask(String command, String argument) {
         try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
-            String request =
-                    ControlJson.MAPPER.writeValueAsString(Map.of("command", command, "argument", argument)) + "\n";
+            String request = ControlJson.MAPPER.writeValueAsString(
+                            Map.of("command", command, "argument", argument, "home", home))
+                    + "\n";
             ByteBuffer bytes = ByteBuffer.wrap(request.getBytes(StandardCharsets.UTF_8));
             while (bytes.hasRemaining()) {
                 channel.write(bytes);

@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
 /// The control channel of a running platform: a Unix domain socket that only its owner can open.
 ///
 /// The socket lies in the working folder of the process, which only the owner may enter; a file in
-/// the installation's cache folder, named by the process, says where. Before it makes that, it
+/// the installation's cache folder, named by the process, says where, and whose it is ([HomeMark]): a request for
+/// another installation is refused. Before it makes that, it
 /// removes what killed processes left of the kind. A request and its reply are one line of JSON
 /// each. It begins when the launcher begins to watch folders, so that the first answer does not
 /// wait. With the system property `tenon.control=hidden`, as in the process that records the start-up cache, no
@@ -50,6 +51,7 @@ public final class ControlServer {
     private final ServerSocketChannel server;
     private final Path socket;
     private final Path pointer;
+    private final String home;
 
     /// Opens the channel.
     ///
@@ -59,6 +61,7 @@ public final class ControlServer {
     @Activate
     public ControlServer(BundleContext context, @Reference BundleShell shell, @Reference Started started) {
         this.shell = shell;
+        this.home = HomeMark.of(context);
         this.pointer = ControlClient.folder(context)
                 .resolve(Long.toString(ProcessHandle.current().pid()));
         this.socket = Path.of(context.getProperty(Constants.FRAMEWORK_STORAGE)).resolveSibling("control");
@@ -88,7 +91,7 @@ public final class ControlServer {
             ControlClient.sweep(pointer.getParent());
             shell.sweep();
             if (!"hidden".equals(System.getProperty("tenon.control"))) {
-                announce(pointer, socket);
+                announce(pointer, socket, home);
             }
             return channel;
         } catch (IOException | RuntimeException e) {
@@ -101,13 +104,14 @@ public final class ControlServer {
     ///
     /// @param pointer the file, replaced if a process of the same number left one
     /// @param socket the socket, which is open already
+    /// @param home the installation, see [HomeMark]
     /// @throws IOException if the file cannot be written
-    static void announce(Path pointer, Path socket) throws IOException {
+    static void announce(Path pointer, Path socket, String home) throws IOException {
         Files.createDirectories(pointer.getParent());
         Path draft = Drafts.of(pointer);
         Files.deleteIfExists(draft);
         Files.createFile(draft, ownerOnly());
-        Files.writeString(draft, socket.toString());
+        Files.writeString(draft, socket + "\n" + home + "\n");
         Files.move(draft, pointer, StandardCopyOption.ATOMIC_MOVE);
     }
 
@@ -149,6 +153,7 @@ public final class ControlServer {
         ObjectNode reply = ControlJson.MAPPER.createObjectNode();
         try {
             JsonNode request = ControlJson.MAPPER.readTree(line.toString());
+            requireSame(request.path("home").asText());
             String text = shell.run(
                     request.path("command").asText(), request.path("argument").asText());
             reply.put("ok", true).put("text", text);
@@ -157,6 +162,20 @@ public final class ControlServer {
         } catch (IOException | RuntimeException e) {
             reply.put("ok", false).put("code", ErrorCode.CONTROL).put("text", "The request failed: " + e);
         }
+        write(peer, reply);
+    }
+
+    private void requireSame(String asked) {
+        if (!asked.equals(home)) {
+            throw new TenonException(
+                    ErrorCode.CONTROL,
+                    "Process " + ProcessHandle.current().pid() + " runs the installation " + home + ", not "
+                            + (asked.isEmpty() ? "one that the command names" : asked)
+                            + ". Run the command of that installation");
+        }
+    }
+
+    private static void write(SocketChannel peer, ObjectNode reply) throws IOException {
         ByteBuffer bytes =
                 ByteBuffer.wrap((ControlJson.MAPPER.writeValueAsString(reply) + "\n").getBytes(StandardCharsets.UTF_8));
         while (bytes.hasRemaining()) {

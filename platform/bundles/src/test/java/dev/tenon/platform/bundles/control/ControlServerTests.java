@@ -39,7 +39,7 @@ class ControlServerTests {
                 return null;
             });
             for (int i = 0; i < 2000 && !reader.isDone(); i++) {
-                ControlServer.announce(pointer, socket);
+                ControlServer.announce(pointer, socket, "/home 7");
                 if (i % 2 == 0) {
                     Files.delete(pointer); // as a process does that ends
                 }
@@ -48,7 +48,7 @@ class ControlServerTests {
             threads.shutdownNow();
         }
         text(pointer, read);
-        assertEquals(Set.of(socket.toString()), read);
+        assertEquals(Set.of(socket + "\n/home 7\n"), read);
         try (var files = Files.list(pointer.getParent())) {
             assertEquals(List.of(pointer), files.toList(), "a draft was left");
         }
@@ -67,7 +67,7 @@ class ControlServerTests {
         }
         ControlClient.sweep(folder);
         assertEquals(Set.copyOf(stay), names());
-        assertEquals(List.of(), ControlClient.running(folder), "platforms besides this process");
+        assertEquals(List.of(), ControlClient.running(folder, HomeMark.of(folder)), "platforms besides this process");
         ControlClient.sweep(folder.resolve("none"));
     }
 
@@ -77,6 +77,27 @@ class ControlServerTests {
         Files.createFile(draft);
         Drafts.sweep(folder);
         assertEquals(Set.of(draft.getFileName().toString()), names());
+    }
+
+    /// The parent of this process stands for a platform that runs.
+    @Test
+    void aCopyOfTheFolderDoesNotReachThePlatformOfTheOriginal() throws IOException {
+        long running = ProcessHandle.current().parent().orElseThrow().pid();
+        Path original = Files.createDirectories(folder.resolve("original/cache/running"));
+        Path copy = Files.createDirectories(folder.resolve("copy/cache/running"));
+        Path pointer = original.resolve(Long.toString(running));
+        String home = HomeMark.of(folder.resolve("original"));
+        ControlServer.announce(pointer, Path.of("control"), home);
+        Files.copy(pointer, copy.resolve(pointer.getFileName()));
+        assertEquals(
+                List.of(new ControlClient(running, Path.of("control"), home)), ControlClient.running(original, home));
+        assertEquals(List.of(), ControlClient.running(copy, HomeMark.of(folder.resolve("copy"))));
+        Files.move(folder.resolve("original"), folder.resolve("moved"));
+        Files.move(folder.resolve("copy"), folder.resolve("original"));
+        assertEquals(
+                List.of(),
+                ControlClient.running(original, HomeMark.of(folder.resolve("original"))),
+                "a copy in the original's place");
     }
 
     private Set<String> names() throws IOException {
