@@ -3,7 +3,6 @@ package dev.tenon.platform.server.http;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -72,8 +71,9 @@ public final class Json {
     /// @return the object in it
     /// @throws RequestException (400) if it is none, or exceeds a limit
     public static ObjectNode read(byte[] bytes) {
-        if (!(parsed(bytes) instanceof ObjectNode object)) {
-            throw RequestException.invalid(null, "The body is not a JSON object.");
+        JsonNode tree = parsed(bytes);
+        if (!(tree instanceof ObjectNode object)) {
+            throw RequestException.invalid(null, "The body is " + kind(tree) + "; expected a JSON object.");
         }
         return object;
     }
@@ -84,24 +84,33 @@ public final class Json {
     /// @return the array in it
     /// @throws RequestException (400) if it is none, or exceeds a limit
     public static ArrayNode readArray(byte[] bytes) {
-        if (!(parsed(bytes) instanceof ArrayNode array)) {
-            throw RequestException.invalid(null, "The body is not a JSON array.");
+        JsonNode tree = parsed(bytes);
+        if (!(tree instanceof ArrayNode array)) {
+            throw RequestException.invalid(null, "The body is " + kind(tree) + "; expected a JSON array.");
         }
         return array;
+    }
+
+    /// {@return what a value is, in words}
+    ///
+    /// @param node the value
+    public static String kind(JsonNode node) {
+        return switch (node.getNodeType()) {
+            case OBJECT -> "an object";
+            case ARRAY -> "an array";
+            case STRING -> "a string";
+            case NUMBER -> "a number";
+            case BOOLEAN -> "true or false";
+            case NULL -> "null";
+            default -> "empty";
+        };
     }
 
     private static JsonNode parsed(byte[] bytes) {
         try {
             return MAPPER.readTree(bytes);
-        } catch (StreamConstraintsException e) {
-            throw RequestException.tooMuch(
-                            null, "json_limit", "The body exceeds a limit of JSON: " + e.getOriginalMessage())
-                    .because(e);
-        } catch (JsonProcessingException e) {
-            throw RequestException.invalid(null, "The body is not valid JSON: " + where(e))
-                    .because(e);
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            throw JsonFault.of(e);
         }
     }
 
@@ -143,13 +152,5 @@ public final class Json {
     /// @param value maps, lists, strings, numbers, booleans and null
     public static JsonNode tree(Object value) {
         return MAPPER.valueToTree(value);
-    }
-
-    private static String where(JsonProcessingException e) {
-        String place = e.getLocation() == null
-                ? ""
-                : " (line " + e.getLocation().getLineNr() + ", column "
-                        + e.getLocation().getColumnNr() + ")";
-        return e.getClass().getSimpleName() + place + ".";
     }
 }
