@@ -69,15 +69,24 @@ public final class Json {
     ///
     /// @param bytes the document
     /// @return its tree
-    /// @throws JsonProcessingException if it is not valid JSON, or exceeds a limit
-    public static JsonNode read(byte[] bytes) throws JsonProcessingException {
-        try {
-            return MAPPER.readTree(bytes);
-        } catch (JsonProcessingException e) {
-            throw e;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    /// @throws IOException if it is not valid JSON, or exceeds a limit
+    public static JsonNode read(byte[] bytes) throws IOException {
+        return MAPPER.readTree(bytes);
+    }
+
+    /// {@return what a value is, in words}
+    ///
+    /// @param node the value
+    public static String kind(JsonNode node) {
+        return switch (node.getNodeType()) {
+            case OBJECT -> "an object";
+            case ARRAY -> "an array";
+            case STRING -> "a string";
+            case NUMBER -> "a number";
+            case BOOLEAN -> "true or false";
+            case NULL -> "null";
+            default -> "empty";
+        };
     }
 
     /// Reads a document that a request holds as text.

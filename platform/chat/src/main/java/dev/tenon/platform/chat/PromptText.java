@@ -7,6 +7,7 @@ import dev.tenon.api.text.Tokenizer;
 /// Encodes prompts, and refuses those that do not fit the context.
 public final class PromptText {
     private static final int LONG_TEXT = 1 << 16;
+    private static final String PROMPT = "prompt";
 
     private PromptText() {}
 
@@ -18,7 +19,7 @@ public final class PromptText {
     /// @return its tokens, fewer than the context holds
     /// @throws ChatException (`LIMIT-001`) if they are too many
     public static int[] encode(LoadedModel model, String text, boolean addSpecial) {
-        return encode(model, text, addSpecial, new int[0]);
+        return encode(model, text, addSpecial, new int[0], PROMPT);
     }
 
     /// Encodes a text in which control tokens are meant as such, but for those that span a border.
@@ -30,12 +31,18 @@ public final class PromptText {
     /// @return its tokens, fewer than the context holds
     /// @throws ChatException (`LIMIT-001`) if they are too many
     static int[] encode(LoadedModel model, String text, boolean addSpecial, int[] borders) {
+        return encode(model, text, addSpecial, borders, "messages");
+    }
+
+    private static int[] encode(LoadedModel model, String text, boolean addSpecial, int[] borders, String field) {
         int least = leastTokens(model.tokenizer(), text);
         if (least >= model.contextLength()) {
-            throw tooLong(least, model.contextLength());
+            throw tooLong(least, model.contextLength(), field);
         }
         int[] tokens = model.tokenizer().encode(text, addSpecial, borders);
-        requireRoom(tokens.length, model.contextLength());
+        if (tokens.length >= model.contextLength()) {
+            throw tooLong(tokens.length, model.contextLength(), field);
+        }
         return tokens;
     }
 
@@ -46,14 +53,14 @@ public final class PromptText {
     /// @throws ChatException (`LIMIT-001`) if they are too many
     public static void requireRoom(int tokens, int context) {
         if (tokens >= context) {
-            throw tooLong(tokens, context);
+            throw tooLong(tokens, context, PROMPT);
         }
     }
 
-    private static ChatException tooLong(int tokens, int context) {
+    private static ChatException tooLong(int tokens, int context, String field) {
         return new ChatException(
                 ErrorCode.CONTEXT_LENGTH,
-                "messages",
+                field,
                 "The prompt has at least " + tokens + " tokens; the context holds " + context
                         + ", with the answer. Shorten it, or load the model with a larger context.",
                 null);

@@ -21,6 +21,7 @@ public final class ReplyListener implements GenerationListener {
     private final StreamDecoder tail;
     private final List<GeneratedToken> waiting = new ArrayList<>();
     private int lastToken = -1;
+    private int promptRun;
     private long firstNanos;
     private long lastNanos;
     private final GapObserver gaps;
@@ -49,6 +50,16 @@ public final class ReplyListener implements GenerationListener {
         this.tail = tokenizer.decoder();
         this.logProbabilities = logProbabilities;
         this.gaps = gaps;
+    }
+
+    @Override
+    public void onPrefill(int done, int total) {
+        promptRun = total;
+    }
+
+    /// {@return how many tokens of the prompt were run, which had not been computed before; known with the first token}
+    public int promptRun() {
+        return promptRun;
     }
 
     @Override

@@ -17,6 +17,7 @@ import dev.tenon.platform.server.ollama.RootEndpoint;
 import dev.tenon.platform.server.openai.ChatEndpoint;
 import dev.tenon.platform.server.openai.CompletionsEndpoint;
 import dev.tenon.platform.server.openai.EmbeddingsEndpoint;
+import dev.tenon.platform.server.openai.InputTokensEndpoint;
 import dev.tenon.platform.server.openai.ModelsEndpoint;
 import dev.tenon.platform.server.openai.ResponsesEndpoint;
 import dev.tenon.platform.server.page.BundlesEndpoint;
@@ -74,12 +75,16 @@ final class Routes {
             catalog.list().forEach(model -> ModelGauges.register(metrics, model));
             exchange.text(Metrics.CONTENT_TYPE, metrics.text());
         }));
-        ModelsEndpoint models = new ModelsEndpoint(catalog, generations);
+        Endpoint openAi = new ModelsEndpoint(catalog, generations);
+        Endpoint anthropic = new dev.tenon.platform.server.anthropic.ModelsEndpoint(catalog, generations);
+        Endpoint models =
+                exchange -> (exchange.header("anthropic-version") == null ? openAi : anthropic).handle(exchange);
         versioned(routes, GET, "/models", models);
         versioned(routes, GET, "/models/*", models);
         versioned(routes, POST, "/chat/completions", new ChatEndpoint(replies));
         versioned(routes, POST, "/completions", new CompletionsEndpoint(replies));
         versioned(routes, POST, "/responses", new ResponsesEndpoint(replies));
+        versioned(routes, POST, "/responses/input_tokens", new InputTokensEndpoint(replies));
         versioned(routes, POST, "/embeddings", new EmbeddingsEndpoint(generations));
         versioned(routes, POST, "/messages", new MessagesEndpoint(replies));
         versioned(routes, POST, "/messages/count_tokens", new CountTokensEndpoint(replies));

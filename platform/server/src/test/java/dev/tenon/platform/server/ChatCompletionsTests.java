@@ -177,7 +177,8 @@ class ChatCompletionsTests {
     void whatIsNotSupportedIsRefusedByName() throws Exception {
         assertEquals(
                 "functions",
-                server.error(400, PATH, ask(",\"functions\":[]")).get("param").asText());
+                server.error(400, PATH, ask(",\"functions\":[{}]")).get("param").asText());
+        server.answer(PATH, ask(",\"functions\":[],\"mirostat\":0,\"mirostat_tau\":5,\"top_n_sigma\":-1"));
         assertEquals(
                 "nonsense",
                 server.error(400, PATH, ask(",\"nonsense\":1")).get("param").asText());

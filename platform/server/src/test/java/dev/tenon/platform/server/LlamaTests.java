@@ -114,11 +114,89 @@ class LlamaTests {
                         .asText());
         assertEquals(
                 plain,
-                server.answer("/completion", body.formatted("[\"Once upon\",\" a\"]"))
+                server.answer("/completion", body.formatted("[" + ids[0] + ",\"" + " upon a" + "\"]"))
                         .get("content")
                         .asText());
-        for (String prompt : List.of("[-1]", "[1e9]", "3", "[]", "\"\"", "[[1]]")) {
-            assertEquals(400, server.post("/completion", body.formatted(prompt)).statusCode(), prompt);
+        for (String prompt : List.of("[-1]", "[1e9]", "3", "[]", "\"\"", "[[]]", "[[1],[-1]]", "[true]")) {
+            assertTrue(
+                    server.error(400, "/completion", body.formatted(prompt))
+                            .get("param")
+                            .asText()
+                            .startsWith("prompt"),
+                    prompt);
+        }
+        assertEquals(
+                "prompt",
+                server.error(400, "/completion", body.formatted("\"" + "fox ".repeat(600) + "\""))
+                        .get("param")
+                        .asText());
+    }
+
+    @Test
+    void severalPromptsHaveARepliesEach() throws Exception {
+        String ids = Arrays.toString(tokens("{\"content\":\"Once upon a\",\"add_special\":true}"));
+        String body = "{" + GREEDY.replace("\"Once upon a\"", "[" + ids + ",\"The sea\"]") + "%s}";
+        JsonNode replies = server.answer("/completion", body.formatted(""));
+        assertEquals(2, replies.size());
+        assertEquals(
+                server.answer("/completion", "{" + GREEDY + "}").get("content"),
+                replies.get(0).get("content"));
+        assertEquals(1, replies.get(1).get("index").asInt());
+        assertEquals("The sea", replies.get(1).get("prompt").asText());
+        List<JsonNode> ends = server.events("/completion", body.formatted(",\"stream\":true")).stream()
+                .filter(event -> event.get("stop").asBoolean())
+                .toList();
+        assertEquals(
+                List.of(0, 1), ends.stream().map(e -> e.get("index").asInt()).toList());
+    }
+
+    @Test
+    void theLastEventSaysWhatHeld() throws Exception {
+        String body =
+                "{" + GREEDY.replace(",\"temperature\":0", "") + ",\"top_k\":7,\"stop\":[\"zzz\"],\"stream\":true}";
+        JsonNode settings = server.events("/completion", body).getLast().get("generation_settings");
+        assertEquals(7, settings.get("top_k").asInt());
+        assertEquals(6, settings.get("n_predict").asInt());
+        assertEquals("zzz", settings.at("/stop/0").asText());
+        String again = body.replace("}", ",\"seed\":" + settings.get("seed") + "}");
+        assertEquals(
+                server.events("/completion", again).stream()
+                        .map(e -> e.get("content").asText())
+                        .toList(),
+                server.events("/completion", again).stream()
+                        .map(e -> e.get("content").asText())
+                        .toList());
+        assertEquals(
+                settings.get("seed"),
+                server.events("/completion", again).getLast().at("/generation_settings/seed"));
+    }
+
+    @Test
+    void aFullContextIsTold() throws Exception {
+        String body = "{\"prompt\":\"" + "fox ".repeat(240) + "\",\"ignore_eos\":true,\"temperature\":0%s}";
+        JsonNode full = server.answer("/completion", body.formatted(""));
+        assertTrue(full.get("truncated").asBoolean(), full::toString);
+        assertEquals(
+                512,
+                full.get("tokens_evaluated").asInt()
+                        + full.get("tokens_predicted").asInt());
+        assertFalse(server.answer("/completion", body.formatted(",\"n_predict\":3"))
+                .get("truncated")
+                .asBoolean());
+    }
+
+    @Test
+    void asManyTokensAreReturnedAsAreCountedWhereTheEndIsIgnored() throws Exception {
+        String body = "{\"prompt\":\"Once\",\"n_predict\":64,\"temperature\":3,\"top_k\":0,\"top_p\":1,\"min_p\":0,"
+                + "\"ignore_eos\":true,\"return_tokens\":true,\"seed\":";
+        int[] ends = tokens("{\"content\":\"<|im_end|><|endoftext|>\"}");
+        for (int seed = 0; seed < 40; seed++) {
+            JsonNode answer = server.answer("/completion", body + seed + "}");
+            assertEquals(64, answer.get("tokens_predicted").asInt());
+            assertEquals(64, answer.get("tokens").size(), "seed " + seed);
+            for (JsonNode token : answer.get("tokens")) {
+                assertTrue(Arrays.stream(ends).noneMatch(end -> end == token.asInt()), "seed " + seed);
+            }
         }
     }
 

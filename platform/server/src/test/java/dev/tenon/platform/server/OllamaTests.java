@@ -240,16 +240,38 @@ class OllamaTests {
         assertTrue(error(400, "/api/generate", GENERATE + ",\"images\":[\"aGk=\"]}")
                 .startsWith("images"));
         assertTrue(error(400, "/api/generate", GENERATE + ",\"suffix\":\".\"}").contains("suffix"));
-        assertTrue(error(400, "/api/generate", GENERATE + ",\"colour\":1}").contains("colour"));
         assertTrue(error(400, "/api/chat", CHAT + ",\"think\":true}").contains("does not support thinking"));
         assertTrue(error(400, "/api/chat", CHAT.replace("num_predict", "mirostat") + "}")
                 .startsWith("mirostat"));
-        assertTrue(error(400, "/api/chat", CHAT.replace("\"num_predict\":6", "\"num_ctx\":4096") + "}")
-                .contains("num_ctx"));
         assertTrue(error(400, "/api/create", "{\"model\":\"x\",\"from\":\"story\"}")
                 .contains("--models-dir"));
         assertTrue(error(404, "/api/chat", CHAT.replace("story", "none") + "}").contains("not found"));
         server.answer("/api/generate", GENERATE + ",\"template\":\"\",\"images\":[],\"think\":false,\"stream\":false}");
+    }
+
+    @Test
+    void whatOllamaIgnoresIsIgnoredAndListed() throws Exception {
+        String options =
+                ",\"options\":{\"num_predict\":2,\"num_ctx\":99999,\"mirostat\":0,\"mirostat_tau\":5,\"tfs_z\":1,"
+                        + "\"penalize_newline\":true,\"colour\":\"red\"}";
+        String body = "{\"model\":\"story\",%s,\"max_output_tokens\":9,\"temperature\":0.5" + options + "}";
+        String chat = "\"messages\":[{\"role\":\"user\",\"content\":\"A tale.\",\"id\":\"1\"}]";
+        for (String stream : List.of("", ",\"stream\":false")) {
+            HttpResponse<String> answer = server.post("/api/chat", body.formatted(chat + stream));
+            assertEquals(200, answer.statusCode(), answer::body);
+            assertEquals(
+                    "max_output_tokens, temperature, messages[0].id, options.tfs_z, options.penalize_newline,"
+                            + " options.colour, options.num_ctx",
+                    answer.headers().firstValue("X-Ignored-Fields").orElseThrow());
+        }
+        String generate = body.formatted("\"prompt\":\"A tale.\",\"\\u00e9\\n,\":1");
+        HttpResponse<String> answer = server.post("/api/generate", generate);
+        assertEquals(200, answer.statusCode(), answer::body);
+        assertTrue(answer.headers().firstValue("X-Ignored-Fields").orElseThrow().startsWith("???, max_output_tokens"));
+        assertTrue(server.post("/api/chat", CHAT + "}")
+                .headers()
+                .firstValue("X-Ignored-Fields")
+                .isEmpty());
     }
 
     @Test

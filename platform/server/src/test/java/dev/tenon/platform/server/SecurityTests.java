@@ -125,27 +125,87 @@ class SecurityTests {
         assertTrue(stranger.headers().firstValue("Access-Control-Allow-Origin").isEmpty());
         HttpResponse<String> known = server.send(HttpRequest.newBuilder(server.uri(PATH))
                 .header("Origin", "https://app.example")
+                .header("Access-Control-Request-Headers", "anthropic-version,x-api-key")
                 .method("OPTIONS", HttpRequest.BodyPublishers.noBody()));
         assertEquals(204, known.statusCode());
         assertEquals(
                 "https://app.example",
                 known.headers().firstValue("Access-Control-Allow-Origin").orElseThrow());
+        assertEquals(
+                "anthropic-version,x-api-key",
+                known.headers().firstValue("Access-Control-Allow-Headers").orElseThrow());
         assertTrue(
                 known.headers().firstValue("Access-Control-Allow-Credentials").isEmpty());
     }
 
     @Test
-    void bodiesAreJsonThatIsCalledSo() throws Exception {
-        HttpRequest.Builder plain = HttpRequest.newBuilder(server.uri(PATH))
-                .header("Content-Type", "text/plain")
-                .POST(HttpRequest.BodyPublishers.ofString(SHORT.formatted("")));
-        HttpResponse<String> refused = withKey(plain);
-        assertEquals(415, refused.statusCode());
-        assertEquals("close", refused.headers().firstValue("Connection").orElse(""), "its body was not read");
+    void bodiesAreJsonWhateverTheyAreCalled() throws Exception {
+        HttpRequest.BodyPublisher body = HttpRequest.BodyPublishers.ofString(SHORT.formatted(""));
         assertEquals(
-                415,
-                withKey(server.request(PATH, SHORT.formatted("")).header("Content-Encoding", "gzip"))
+                200,
+                withKey(HttpRequest.newBuilder(server.uri(PATH)).POST(body)).statusCode());
+        for (String type : List.of("text/plain", "application/x-www-form-urlencoded", "application/json; charset=x")) {
+            assertEquals(
+                    200,
+                    withKey(HttpRequest.newBuilder(server.uri(PATH))
+                                    .header("Content-Type", type)
+                                    .POST(body))
+                            .statusCode(),
+                    type);
+        }
+        HttpResponse<String> packed =
+                withKey(server.request(PATH, SHORT.formatted("")).header("Content-Encoding", "gzip"));
+        assertEquals(415, packed.statusCode());
+        assertEquals("close", packed.headers().firstValue("Connection").orElse(""), "its body was not read");
+    }
+
+    @Test
+    void pagesOfOtherOriginsRunNothing() throws Exception {
+        for (String path : List.of(
+                PATH,
+                "/v1/completions",
+                "/v1/responses",
+                "/v1/embeddings",
+                "/v1/messages",
+                "/v1/models/load",
+                "/v1/rerank",
+                "/completion",
+                "/infill",
+                "/tokenize",
+                "/lora-adapters",
+                "/api/generate",
+                "/api/chat",
+                "/api/embed",
+                "/api/pull",
+                "/api/create",
+                "/api/copy",
+                "/tenon/bundles/install")) {
+            assertOtherOrigin(server.request(path, "{}").header("Origin", "http://evil.example"));
+        }
+        HttpRequest.Builder delete = HttpRequest.newBuilder(server.uri("/api/delete"));
+        assertOtherOrigin(delete.header("Origin", "null").method("DELETE", HttpRequest.BodyPublishers.ofString("{}")));
+        for (String site : List.of("cross-site", "same-site")) {
+            assertOtherOrigin(server.request(PATH, SHORT.formatted("")).header("Sec-Fetch-Site", site));
+        }
+        for (String own : List.of("http://127.0.0.1:" + server.server.port(), "https://app.example")) {
+            assertEquals(
+                    200,
+                    withKey(server.request(PATH, SHORT.formatted("")).header("Origin", own))
+                            .statusCode(),
+                    own);
+        }
+        assertEquals(
+                200,
+                withKey(server.request(PATH, SHORT.formatted(""))
+                                .header("Origin", "https://app.example")
+                                .header("Sec-Fetch-Site", "cross-site"))
                         .statusCode());
+    }
+
+    private static void assertOtherOrigin(HttpRequest.Builder request) throws Exception {
+        HttpResponse<String> refused = withKey(request);
+        assertEquals(403, refused.statusCode(), refused::body);
+        assertTrue(refused.body().contains("--cors-origins"), refused::body);
     }
 
     @Test

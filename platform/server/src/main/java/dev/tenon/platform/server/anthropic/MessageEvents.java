@@ -2,21 +2,34 @@ package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
+import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.EventStream;
 
 /// The reply of a stream: a message whose blocks begin, grow and end one after the other.
 final class MessageEvents implements ChoiceOutput {
     private final ObjectNode message;
     private final EventStream events;
+    private final int prompt;
+    private ReplyListener listener;
     private boolean begun;
     private int block = -1;
     private String kind = "";
     private Ending ending;
 
-    MessageEvents(ObjectNode message, EventStream events) {
+    /// @param message the answer, without content
+    /// @param events the stream
+    /// @param prompt tokens of the prompt
+    MessageEvents(ObjectNode message, EventStream events, int prompt) {
         this.message = message;
         this.events = events;
+        this.prompt = prompt;
+    }
+
+    @Override
+    public void begins(ReplyListener with) {
+        listener = with;
     }
 
     @Override
@@ -56,7 +69,7 @@ final class MessageEvents implements ChoiceOutput {
             ObjectNode start = message.deepCopy();
             start.putArray("content");
             start.putNull("stop_reason").putNull("stop_sequence");
-            start.putObject("usage").put("input_tokens", 0).put("output_tokens", 0);
+            start.set("usage", MessagesEndpoint.usage(new Replies.Counts(prompt, prompt - listener.promptRun(), 0)));
             send("message_start", Json.object().set("message", start));
         }
     }

@@ -2,6 +2,7 @@ package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.platform.chat.ChatInput;
+import dev.tenon.platform.chat.ChatPrompt;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -42,9 +43,11 @@ public record MessagesEndpoint(Replies replies) implements AnthropicEndpoint {
                 .put("role", "assistant")
                 .put("model", served.spec().name());
         if (body.flag("stream", false)) {
-            MessageEvents events = new MessageEvents(message, exchange.events());
-            Replies.Counts counts = replies.answer(exchange, served, input, settings, index -> events);
-            events.finish(usage(counts));
+            try (ServedModel.Lease lease = served.lease()) {
+                ChatPrompt prompt = Replies.prompt(served, lease.model(), input);
+                MessageEvents events = new MessageEvents(message, exchange.events(), prompt.tokens().length);
+                events.finish(usage(replies.answer(exchange, served, lease, input, prompt, settings, index -> events)));
+            }
         } else {
             MessageReply reply = new MessageReply();
             Replies.Counts counts = replies.answer(exchange, served, input, settings, index -> reply);
@@ -54,7 +57,8 @@ public record MessagesEndpoint(Replies replies) implements AnthropicEndpoint {
         }
     }
 
-    private static ObjectNode usage(Replies.Counts counts) {
+    /// {@return counts of tokens; those of the prompt that had been computed count apart}
+    static ObjectNode usage(Replies.Counts counts) {
         return Json.object()
                 .put("input_tokens", counts.prompt() - counts.cached())
                 .put("cache_creation_input_tokens", 0)

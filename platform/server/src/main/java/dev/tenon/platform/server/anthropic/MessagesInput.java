@@ -17,12 +17,13 @@ import java.util.Map;
 final class MessagesInput {
     /// The fields of a request.
     static final FieldTable FIELDS = FieldTable.of(
-            "model messages system max_tokens temperature top_p top_k stop_sequences stream tools tool_choice thinking",
-            "metadata service_tier",
+            "model messages system max_tokens temperature top_p top_k stop_sequences stream tools tool_choice thinking"
+                    + " output_config output_format thread",
+            "metadata service_tier cache_control context_management compaction betas diagnostics inference_geo speed"
+                    + " user_profile_id workspace_id billing_policy fallbacks fallback_credit_token",
             Map.of(
-                    "container", "Leave it out.",
-                    "mcp_servers", "The client calls tools.",
-                    "context_management", "Leave it out."));
+                    "container", "Nothing runs on the server's side.",
+                    "mcp_servers", "The client calls tools."));
 
     private static final int MOST_MESSAGES = 4096;
     private static final int MOST_BLOCKS = 1024;
@@ -31,10 +32,17 @@ final class MessagesInput {
     private MessagesInput() {}
 
     static ChatInput read(Body body) {
+        Body thread = body.object("thread");
+        if (thread != null && !thread.requiredText("type").equals("create")) {
+            throw thread.wrong("type", "create: nothing is kept, so messages has to be the whole conversation");
+        }
         body.require("messages");
         List<Map<String, Object>> messages = new ArrayList<>();
         if (body.has("system")) {
-            messages.add(message("system", text(body, "system")));
+            String system = CallerHeader.removed(text(body, "system"));
+            if (!system.isEmpty()) {
+                messages.add(message("system", system));
+            }
         }
         for (Body message : body.objects("messages", MOST_MESSAGES)) {
             add(messages, message);
@@ -42,11 +50,7 @@ final class MessagesInput {
         if (messages.isEmpty()) {
             throw RequestException.invalid("messages", "messages is empty; expected at least one message.");
         }
-        Map<String, Object> variables = new LinkedHashMap<>();
-        Body thinking = body.object("thinking");
-        if (thinking != null) {
-            variables.put("enable_thinking", !thinking.requiredText("type").equals("disabled"));
-        }
+        Map<String, Object> variables = OutputFields.variables(body);
         boolean continued = messages.getLast().get("role").equals("assistant");
         List<Map<String, Object>> tools = tools(body);
         Body choice = body.object("tool_choice");
@@ -55,7 +59,12 @@ final class MessagesInput {
             throw RequestException.invalid("tool_choice", "A call needs tools, and a last message of the user.");
         }
         String name = called && choice.text("type").equals("tool") ? choice.requiredText("name") : null;
-        Enforced enforced = called ? new Enforced.Calls(name, name == null) : Enforced.nothing();
+        Enforced format = OutputFields.format(body);
+        if (!(format instanceof Enforced.Free) && (called || continued)) {
+            throw RequestException.invalid(
+                    "output_config", "A reply of a format can be neither a call nor the end of a message.");
+        }
+        Enforced enforced = called ? new Enforced.Calls(name, name == null) : format;
         return new ChatInput(messages, tools, variables, enforced, continued);
     }
 
@@ -134,7 +143,11 @@ final class MessagesInput {
         List<Map<String, Object>> tools = new ArrayList<>();
         for (Body tool : body.objects("tools", MOST_TOOLS)) {
             if (tool.has("type") && !tool.text("type").equals("custom")) {
-                throw tool.wrong("type", "custom");
+                throw RequestException.tooMuch(
+                        tool.path() + "type",
+                        "unsupported_parameter",
+                        tool.path() + "type is '" + Exchange.printable(tool.text("type"))
+                                + "', a tool that this server does not have; expected custom, with an input_schema.");
             }
             Body schema = tool.object("input_schema");
             Map<String, Object> function = new LinkedHashMap<>();

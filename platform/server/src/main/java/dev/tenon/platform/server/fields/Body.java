@@ -132,7 +132,7 @@ public record Body(ObjectNode node, String path) {
         for (JsonNode element : array(name, most)) {
             String at = name + "[" + all.size() + "]";
             if (!(element instanceof ObjectNode object)) {
-                throw wrong(at, "an object");
+                throw wrong(at, element, "an object");
             }
             all.add(new Body(object, path + at + "."));
         }
@@ -150,7 +150,7 @@ public record Body(ObjectNode node, String path) {
         List<String> all = new ArrayList<>();
         for (JsonNode element : array(name, most)) {
             if (!element.isTextual()) {
-                throw wrong(name, "a string, or an array of strings");
+                throw wrong(name + "[" + all.size() + "]", element, "a string");
             }
             all.add(element.asText());
         }
@@ -180,10 +180,18 @@ public record Body(ObjectNode node, String path) {
     /// @param name the field
     /// @param expected what it takes
     public RequestException wrong(String name, String expected) {
-        JsonNode value = node.get(name);
-        String found =
-                value == null || value.isContainerNode() ? "" : " is " + Exchange.printable(value.toString()) + ";";
+        return wrong(name, node.path(name), expected);
+    }
+
+    /// {@return the refusal of an element}
+    ///
+    /// @param name where it is, such as `tools[0]`
+    /// @param value the element
+    /// @param expected what it should be
+    private RequestException wrong(String name, JsonNode value, String expected) {
+        String found = value.isContainerNode() ? Json.kind(value) : Exchange.printable(value.toString());
         return RequestException.invalid(
-                path + name, path + name + (found.isEmpty() ? ":" : found) + " expected " + expected + ".");
+                path + name,
+                path + name + (found.isEmpty() ? ":" : " is " + found + ";") + " expected " + expected + ".");
     }
 }

@@ -4,12 +4,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
 /// All fields that an end point knows: those that work, those that change nothing, and those that are refused with the
-/// reason. Any other is refused as unknown. Immutable.
+/// reason, unless their value asks for nothing. Any other is unknown. Immutable.
 ///
 /// @param used fields that work
 /// @param ignored fields that are accepted and change nothing
@@ -48,22 +50,42 @@ public record FieldTable(Set<String> used, Set<String> ignored, Map<String, Stri
         return new FieldTable(allUsed, allIgnored, allRefused);
     }
 
-    /// Checks the names of the fields of an object, and removes those that are null, which count as absent.
+    /// Checks the names of the fields of an object, and removes those that count as absent: with the value null, and
+    /// refused ones whose value asks for nothing.
     ///
     /// @param body the object; changed
-    /// @throws RequestException (400) that names the first field that is refused
+    /// @throws RequestException (400) that names the first field that is refused or unknown
     public void check(ObjectNode body) {
-        body.properties().removeIf(field -> field.getValue().isNull());
-        for (Map.Entry<String, JsonNode> field : body.properties()) {
-            String name = field.getKey();
+        for (String name : unknown(body)) {
+            String shown = Exchange.printable(name);
+            throw RequestException.tooMuch(shown, "unknown_parameter", "There is no field '" + shown + "' here.");
+        }
+    }
+
+    /// Checks as [#check] does, but for unknown fields.
+    ///
+    /// @param body the object; changed
+    /// @return the names of its unknown fields, in their order
+    /// @throws RequestException (400) that names the first field that is refused
+    public List<String> unknown(ObjectNode body) {
+        body.properties().removeIf(field -> asksForNothing(field.getKey(), field.getValue()));
+        List<String> unknown = new ArrayList<>();
+        for (String name : (Iterable<String>) body::fieldNames) {
             if (refused.containsKey(name)) {
                 throw RequestException.tooMuch(
                         name, "unsupported_parameter", name + " is not supported. " + refused.get(name));
             }
             if (!used.contains(name) && !ignored.contains(name)) {
-                String shown = Exchange.printable(name);
-                throw RequestException.tooMuch(shown, "unknown_parameter", "There is no field '" + shown + "' here.");
+                unknown.add(name);
             }
         }
+        return unknown;
+    }
+
+    private boolean asksForNothing(String name, JsonNode value) {
+        boolean off = value.isNumber() && value.asDouble() <= 0
+                || value.isBoolean() && !value.asBoolean()
+                || (value.isTextual() ? value.asText().isEmpty() : value.isArray() && value.isEmpty());
+        return value.isNull() || off && refused.containsKey(name);
     }
 }

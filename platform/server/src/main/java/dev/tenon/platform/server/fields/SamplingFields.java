@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.IntStream;
 
 /// The fields that say how tokens are sampled, of all end points that generate.
 public final class SamplingFields {
@@ -16,21 +17,14 @@ public final class SamplingFields {
     public static final FieldTable TABLE = FieldTable.of(
             "temperature top_p top_k min_p typical_p repeat_penalty repetition_penalty repeat_last_n presence_penalty"
                     + " frequency_penalty seed logit_bias ignore_eos priority lora",
-            "",
+            "mirostat_tau mirostat_eta dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers"
+                    + " xtc_threshold dynatemp_exponent", // what switches them on is refused
             Map.ofEntries(
                     Map.entry("mirostat", "Leave it out."),
-                    Map.entry("mirostat_tau", "Leave it out."),
-                    Map.entry("mirostat_eta", "Leave it out."),
                     Map.entry("dry_multiplier", "Use repeat_penalty."),
-                    Map.entry("dry_base", "Use repeat_penalty."),
-                    Map.entry("dry_allowed_length", "Use repeat_penalty."),
-                    Map.entry("dry_penalty_last_n", "Use repeat_last_n."),
-                    Map.entry("dry_sequence_breakers", "Leave it out."),
                     Map.entry("xtc_probability", "Leave it out."),
-                    Map.entry("xtc_threshold", "Leave it out."),
                     Map.entry("top_n_sigma", "Use min_p."),
                     Map.entry("dynatemp_range", "Use temperature."),
-                    Map.entry("dynatemp_exponent", "Use temperature."),
                     Map.entry("samplers", "The order of the steps is fixed."),
                     Map.entry("min_tokens", "Use ignore_eos with a limit."),
                     Map.entry("stop_token_ids", "Use stop."),
@@ -77,6 +71,11 @@ public final class SamplingFields {
 
     private static Map<Integer, Float> biases(Body body, LoadedModel model) {
         Map<Integer, Float> biases = new TreeMap<>();
+        if (model != null && body.flag("ignore_eos", false)) {
+            IntStream.range(0, model.config().vocabularySize())
+                    .filter(model.tokenizer()::isEndOfGeneration)
+                    .forEach(id -> biases.put(id, Float.NEGATIVE_INFINITY));
+        }
         if (!body.has("logit_bias")) {
             return biases;
         }

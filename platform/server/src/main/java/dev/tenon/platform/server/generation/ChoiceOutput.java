@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.generation;
 
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.chat.ReplySink;
@@ -11,6 +12,11 @@ public interface ChoiceOutput extends ReplySink {
     ///
     /// @param listener has log-probabilities, if they were asked for
     default void begins(ReplyListener listener) {}
+
+    /// Hears what is generated, before it is.
+    ///
+    /// @param request with all values, the seed too
+    default void asks(GenerationRequest request) {}
 
     /// Hears the end.
     ///

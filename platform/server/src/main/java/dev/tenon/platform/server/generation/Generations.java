@@ -185,6 +185,16 @@ public final class Generations {
         metrics.count("generation_tokens_total", "Generated tokens.", labels, usage.generatedTokens());
         metrics.count("prefix_cache_queries_total", "Tokens of prompts that were looked up.", labels, prompt);
         metrics.count("prefix_cache_hits_total", "Tokens that had been computed.", labels, usage.cachedTokens());
+        metrics.count(
+                "spec_decode_num_draft_tokens_total",
+                "Tokens that were proposed and ran.",
+                labels,
+                usage.draftedTokens());
+        metrics.count(
+                "spec_decode_num_accepted_tokens_total",
+                "Proposed tokens that became part of a reply.",
+                labels,
+                usage.acceptedTokens());
         String reason = usage.finish() == FinishReason.LENGTH ? "length" : "stop";
         metrics.count(
                 "request_success_total",

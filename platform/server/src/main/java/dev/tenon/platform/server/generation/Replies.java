@@ -191,6 +191,7 @@ public final class Replies {
                     .group(exchange.group())
                     .constraint(grammar == null ? null : grammar.constraint(lease.vocabulary()))
                     .build();
+            parsed.output().asks(request);
             choices.add(
                     new Choice(request, adapters, listener, usage -> end(usage, parsed, listener, settings.stop())));
         }

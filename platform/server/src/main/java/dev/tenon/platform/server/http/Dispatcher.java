@@ -6,6 +6,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.chat.ChatException;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.auth.HostCheck;
+import dev.tenon.platform.server.auth.OriginCheck;
 import dev.tenon.platform.server.queue.QueueFullException;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -31,6 +32,7 @@ final class Dispatcher extends Handler.Abstract {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
     private static final Logger ACCESS = LoggerFactory.getLogger("dev.tenon.platform.server.access");
     private static final String REQUEST_ID = "X-Request-Id";
+    private static final String EXPOSED = "X-Request-Id, Request-Id, Retry-After";
     private static final String BEARER = "Bearer ";
     private static final int BAD_REQUEST = 400;
     private static final int UNAUTHORIZED = 401;
@@ -45,7 +47,7 @@ final class Dispatcher extends Handler.Abstract {
     private final List<Route> routes;
     private final ApiKeys keys;
     private final HostCheck hosts;
-    private final List<String> origins;
+    private final OriginCheck origins;
     private final HttpLimits limits;
     private final Connections connections;
     private final ScheduledExecutorService clock;
@@ -64,7 +66,7 @@ final class Dispatcher extends Handler.Abstract {
         this.routes = setup.routes();
         this.keys = setup.keys();
         this.hosts = setup.hosts();
-        this.origins = setup.origins();
+        this.origins = OriginCheck.of(setup.origins());
         this.limits = setup.limits();
         this.observer = setup.observer();
         this.connections = connections;
@@ -80,24 +82,34 @@ final class Dispatcher extends Handler.Abstract {
 
     @Override
     public boolean handle(Request request, Response response, Callback callback) {
+        active.incrementAndGet();
+        try {
+            Throwable lost = answered(request, response);
+            if (lost == null) {
+                callback.succeeded();
+            } else {
+                callback.failed(lost);
+            }
+            return true;
+        } finally {
+            active.decrementAndGet();
+        }
+    }
+
+    /// Answers a request.
+    ///
+    /// @return null, or why the answer did not reach the client
+    private Throwable answered(Request request, Response response) {
         Connection connection = request.getConnectionMetaData().getConnection();
         connections.busy(connection, true);
-        active.incrementAndGet();
-        Throwable lost = null;
         try {
             answer(request, response);
+            return null;
         } catch (UncheckedIOException e) {
-            lost = e; // the client has left, or does not read
+            return e; // the client has left, or does not read
         } finally {
             connections.busy(connection, false);
         }
-        if (lost == null) {
-            callback.succeeded();
-        } else {
-            callback.failed(lost);
-        }
-        active.decrementAndGet();
-        return true;
     }
 
     private void answer(Request request, Response response) {
@@ -108,13 +120,17 @@ final class Dispatcher extends Handler.Abstract {
                 ? given
                 : UUID.randomUUID().toString().replace("-", "");
         response.getHeaders().put(REQUEST_ID, id);
+        response.getHeaders().put("Request-Id", id); // the name that Anthropic's clients look for
         response.getHeaders().put("X-Content-Type-Options", "nosniff");
         if (retired.get()) {
             response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
         }
         Optional<Route> route = route(request.getMethod(), path);
         String rest = route.map(r -> r.rest(path)).orElse("");
-        Endpoint endpoint = route.map(Route::endpoint).orElse(NOBODY);
+        Endpoint endpoint = route.or(
+                        () -> routes.stream().filter(each -> each.matches(path)).findFirst())
+                .map(Route::endpoint)
+                .orElse(NOBODY); // of another method: errors have the form of the path
         String key = key(request);
         String group = keys.nameOf(key).orElse("");
         Exchange exchange = new Exchange(request, response, id, rest, group, limits, clock);
@@ -132,7 +148,7 @@ final class Dispatcher extends Handler.Abstract {
         } catch (UncheckedIOException e) {
             failure = e;
             throw e;
-        } catch (RuntimeException | LinkageError | OutOfMemoryError | StackOverflowError e) {
+        } catch (RuntimeException | Error e) {
             failure = e;
             exchange.fail(error(e, id, exchange), endpoint);
         } finally {
@@ -165,16 +181,18 @@ final class Dispatcher extends Handler.Abstract {
     /// @return whether it was such a question
     private boolean preflight(Request request, Response response) {
         String origin = request.getHeaders().get(HttpHeader.ORIGIN);
-        if (origin == null || !origins.contains(origin)) {
+        if (!origins.allows(origin)) {
             return false;
         }
         response.getHeaders().put("Access-Control-Allow-Origin", origin);
         response.getHeaders().put(HttpHeader.VARY, "Origin");
+        response.getHeaders().put("Access-Control-Expose-Headers", EXPOSED);
         if (!request.getMethod().equals(HttpMethod.OPTIONS.asString())) {
             return false;
         }
         response.getHeaders().put("Access-Control-Allow-Methods", "GET, POST, DELETE");
-        response.getHeaders().put("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Api-Key");
+        String asked = request.getHeaders().get("Access-Control-Request-Headers");
+        response.getHeaders().put("Access-Control-Allow-Headers", asked == null ? "Authorization" : asked);
         response.setStatus(204);
         return true;
     }
@@ -186,6 +204,15 @@ final class Dispatcher extends Handler.Abstract {
                     "permission_error",
                     "host_not_allowed",
                     "This server does not answer to that name. Name it with --allowed-hosts.");
+        }
+        if (!HttpMethod.GET.is(request.getMethod())
+                && !HttpMethod.HEAD.is(request.getMethod())
+                && !origins.allows(request.getHeaders()::get)) {
+            throw RequestException.of(
+                    FORBIDDEN,
+                    "permission_error",
+                    "other_origin",
+                    "A page of another origin asks, which this server does not answer. Name it with --cors-origins.");
         }
         if (!keys.isEmpty() && group.isEmpty() && !route.map(Route::open).orElse(false)) {
             throw RequestException.of(

@@ -10,6 +10,9 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ScheduledExecutorService;
 import org.eclipse.jetty.http.HttpHeader;
@@ -22,6 +25,7 @@ import org.eclipse.jetty.server.Response;
 public final class Exchange {
     private static final int OK = 200;
     private static final int BUFFER_BYTES = 8192;
+    private static final int MOST_IGNORED = 32;
     private static final int TOO_SLOW = 408;
     private static final int TOO_LARGE = 413;
     private static final int WRONG_TYPE = 415;
@@ -37,6 +41,7 @@ public final class Exchange {
     private boolean bodyRead;
     private EventStream events;
     private String note = "";
+    private final List<String> ignored = new ArrayList<>();
 
     Exchange(
             Request request,
@@ -84,12 +89,12 @@ public final class Exchange {
         return request.getHeaders().get(name);
     }
 
-    /// Reads the body.
+    /// Reads the body. What its content type is does not matter: clients such as curl send another one.
     ///
     /// @return the JSON object in it
     /// @throws RequestException if it is none, is too large, or comes too slowly
     public ObjectNode body() {
-        return JsonBody.read(body("application/json"));
+        return JsonBody.read(bytes());
     }
 
     /// Reads the body.
@@ -97,24 +102,28 @@ public final class Exchange {
     /// @return the JSON array in it
     /// @throws RequestException if it is none, is too large, or comes too slowly
     public ArrayNode array() {
-        return JsonBody.readArray(body("application/json"));
+        return JsonBody.readArray(bytes());
     }
 
     /// Reads the body.
     ///
-    /// @param expected its content type; `application/json` stands for all that end in `+json`, too
+    /// @param expected its content type
     /// @return its bytes
     /// @throws RequestException if it has another type, is too large, or comes too slowly
     public byte[] body(String expected) {
         String type = header("Content-Type");
         String kind = type == null ? "" : type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
-        if (!kind.equals(expected) && !(expected.equals("application/json") && kind.endsWith("+json"))) {
+        if (!kind.equals(expected)) {
             throw RequestException.of(
                     WRONG_TYPE,
                     "invalid_request_error",
                     "unsupported_content_type",
                     "Content-Type is '" + printable(kind) + "'; expected " + expected + ".");
         }
+        return bytes();
+    }
+
+    private byte[] bytes() {
         String encoding = header("Content-Encoding");
         if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
             throw RequestException.of(
@@ -123,10 +132,6 @@ public final class Exchange {
                     "unsupported_content_encoding",
                     "Content-Encoding is '" + printable(encoding) + "'; send the body without it.");
         }
-        return bytes();
-    }
-
-    private byte[] bytes() {
         long announced = request.getLength();
         if (announced > limits.bodyBytes()) {
             throw tooLarge();
@@ -270,8 +275,21 @@ public final class Exchange {
         note = note + ' ' + text;
     }
 
+    /// Names fields that change nothing, in the header `X-Ignored-Fields` and the access log; before the answer.
+    ///
+    /// @param names the fields; more may follow
+    public void ignores(Collection<String> names) {
+        names.stream()
+                .limit(Math.max(0, MOST_IGNORED - ignored.size()))
+                .map(name -> printable(name).replaceAll("[^!-+--~]", "?"))
+                .forEach(ignored::add);
+        if (!ignored.isEmpty()) {
+            answerHeader("X-Ignored-Fields", String.join(", ", ignored));
+        }
+    }
+
     String note() {
-        return note;
+        return note + (ignored.isEmpty() ? "" : " ignored=" + String.join(",", ignored));
     }
 
     int status() {

@@ -1,8 +1,10 @@
 package dev.tenon.platform.server.llamacpp;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.platform.chat.Enforced;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -13,8 +15,12 @@ import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ServedModel;
 import dev.tenon.platform.server.openai.EnforcedFields;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.StreamSupport;
 
 /// `POST /completion`: continues a text, without the chat template.
 ///
@@ -25,6 +31,7 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
             FieldTable.of("prompt", "", Map.of()).and(NativeFields.TABLE);
 
     private static final String PROMPT = "prompt";
+    private static final int MOST_PROMPTS = 64;
 
     @Override
     public void handle(Exchange exchange) throws InterruptedException {
@@ -32,68 +39,91 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
         FIELDS.check(body.node());
         body.require(PROMPT);
         JsonNode prompt = body.node().get(PROMPT);
-        answer(exchange, replies, body, prompt.isTextual() ? prompt.asText() : null, model -> tokens(body, model));
+        if (!isMany(prompt)) {
+            answer(exchange, replies, body, List.of(prompt(body, PROMPT, prompt)), false);
+            return;
+        }
+        List<Prompt> prompts = new ArrayList<>();
+        body.array(PROMPT, MOST_PROMPTS)
+                .forEach(each -> prompts.add(prompt(body, PROMPT + "[" + prompts.size() + "]", each)));
+        answer(exchange, replies, body, prompts, true);
     }
 
-    /// Makes the tokens of a prompt.
-    @FunctionalInterface
-    interface Prompt {
-        /// {@return the tokens}
-        ///
-        /// @param model the model, loaded
-        int[] tokens(LoadedModel model);
+    /// Whether there are several prompts: an array of texts or arrays, with no token id beside them.
+    private static boolean isMany(JsonNode prompt) {
+        return prompt.isArray()
+                && !prompt.isEmpty()
+                && StreamSupport.stream(prompt.spliterator(), false)
+                        .allMatch(each -> each.isTextual() || each.isArray());
     }
 
-    /// Continues a prompt and answers.
+    private static Prompt prompt(Body body, String field, JsonNode prompt) {
+        return new Prompt(prompt.isTextual() ? prompt.asText() : null, model -> tokens(body, field, prompt, model));
+    }
+
+    /// A prompt.
+    ///
+    /// @param text the prompt, if it is a text; else null
+    /// @param tokens makes its tokens, once the model is loaded
+    record Prompt(String text, Function<LoadedModel, int[]> tokens) {}
+
+    /// Continues prompts, one after the other, and answers.
     ///
     /// @param exchange the request
-    /// @param replies continues it
+    /// @param replies continues them
     /// @param body its fields, checked
-    /// @param text the prompt, if it is a text; else null
-    /// @param prompt makes its tokens
-    static void answer(Exchange exchange, Replies replies, Body body, String text, Prompt prompt)
+    /// @param prompts the prompts
+    /// @param array whether the replies of a plain answer come in an array
+    static void answer(Exchange exchange, Replies replies, Body body, List<Prompt> prompts, boolean array)
             throws InterruptedException {
         ServedModel served = replies.generations().model(body.text("model"));
         ReplySettings settings = NativeFields.settings(body);
         Enforced enforced = EnforcedFields.format(body);
-        NativeReply reply;
-        Replies.Counts counts;
+        ArrayNode whole = Json.array();
         boolean stream = body.flag("stream", false);
         exchange.interruptWhenClientLeaves();
         try (ServedModel.Lease lease = served.lease()) {
             Replies.requireText(lease.model());
-            int[] tokens = prompt.tokens(lease.model());
-            reply = new NativeReply(
-                    exchange,
-                    served.spec().name(),
-                    stream,
-                    body.flag("return_tokens", false),
-                    body.whole("n_probs", 0, Integer.MAX_VALUE, 0) > 0);
-            NativeReply output = reply;
-            counts = replies.complete(exchange, served, lease, tokens, enforced, settings, index -> output);
+            List<int[]> tokens = prompts.stream()
+                    .map(prompt -> prompt.tokens().apply(lease.model()))
+                    .toList();
+            for (int i = 0; i < prompts.size(); i++) {
+                NativeReply reply = new NativeReply(
+                        exchange,
+                        i,
+                        served.spec().name(),
+                        stream,
+                        body.flag("return_tokens", false),
+                        body.whole("n_probs", 0, Integer.MAX_VALUE, 0) > 0);
+                Replies.Counts counts =
+                        replies.complete(exchange, served, lease, tokens.get(i), enforced, settings, index -> reply);
+                whole.add(reply.finish(
+                        counts, prompts.get(i).text(), lease.model().contextLength()));
+            }
         }
-        reply.finish(counts, text);
+        if (!stream) {
+            exchange.json(array ? whole : whole.get(0));
+        }
     }
 
-    private static int[] tokens(Body body, LoadedModel model) {
-        JsonNode prompt = body.node().get(PROMPT);
+    private static int[] tokens(Body body, String field, JsonNode prompt, LoadedModel model) {
         int[] tokens;
         if (prompt.isTextual()) {
             tokens = PromptText.encode(model, prompt.asText(), true);
         } else if (prompt.isArray()) {
-            tokens = mixed(body, prompt, model);
+            tokens = mixed(body, field, prompt, model);
             PromptText.requireRoom(tokens.length, model.contextLength());
         } else {
-            throw body.wrong(PROMPT, "a string, or an array of strings and token ids");
+            throw body.wrong(field, "a string, an array of strings and token ids, or an array of these");
         }
         if (tokens.length == 0) {
-            throw RequestException.invalid(PROMPT, "The prompt is empty; expected at least one token.");
+            throw RequestException.invalid(field, field + " is empty; expected at least one token.");
         }
         return tokens;
     }
 
     /// The tokens of an array of texts and token ids; before a text at its begin those that the vocabulary adds.
-    private static int[] mixed(Body body, JsonNode parts, LoadedModel model) {
+    private static int[] mixed(Body body, String field, JsonNode parts, LoadedModel model) {
         IntStream.Builder all = IntStream.builder();
         boolean first = true;
         for (JsonNode part : parts) {
@@ -101,7 +131,7 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
                 IntStream.of(model.tokenizer().encode(part.asText(), first, true))
                         .forEach(all::add);
             } else {
-                all.add(id(body, PROMPT, part, model));
+                all.add(id(body, field, part, model));
             }
             first = false;
         }

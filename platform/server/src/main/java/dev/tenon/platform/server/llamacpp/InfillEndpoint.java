@@ -1,6 +1,5 @@
 package dev.tenon.platform.server.llamacpp;
 
-import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.generation.InfillTokens;
@@ -37,12 +36,8 @@ public record InfillEndpoint(Replies replies) implements Endpoint {
             extras.add(new InfillTokens.Extra(
                     extra.has("filename") ? extra.text("filename") : "tmp", extra.requiredText("text")));
         }
-        CompletionEndpoint.answer(
-                exchange, replies, body, before, model -> tokens(model, extras, before, after, begun));
-    }
-
-    private static int[] tokens(
-            LoadedModel model, List<InfillTokens.Extra> extras, String before, String after, String begun) {
-        return InfillTokens.of(model).prompt(model, extras, before, after, begun);
+        CompletionEndpoint.Prompt prompt = new CompletionEndpoint.Prompt(
+                before, model -> InfillTokens.of(model).prompt(model, extras, before, after, begun));
+        CompletionEndpoint.answer(exchange, replies, body, List.of(prompt), false);
     }
 }

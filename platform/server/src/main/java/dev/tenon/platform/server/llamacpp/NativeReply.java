@@ -3,6 +3,7 @@ package dev.tenon.platform.server.llamacpp;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.Json;
@@ -18,22 +19,24 @@ import java.util.List;
 final class NativeReply implements ChoiceOutput {
     private static final double NANOS_PER_MILLI = 1e6;
 
-    private final Exchange exchange;
     private final EventStream events;
     private final String model;
     private final boolean tokens;
     private final boolean probabilities;
+    private final int index;
     private final StringBuilder text = new StringBuilder();
     private ReplyListener listener;
+    private GenerationRequest request;
     private Ending ending;
 
     /// @param exchange whose request it is
+    /// @param index of the prompt in the request
     /// @param model what the model is called
     /// @param stream whether parts are sent as they come
     /// @param tokens whether parts come with their token ids
     /// @param probabilities whether parts come with log-probabilities
-    NativeReply(Exchange exchange, String model, boolean stream, boolean tokens, boolean probabilities) {
-        this.exchange = exchange;
+    NativeReply(Exchange exchange, int index, String model, boolean stream, boolean tokens, boolean probabilities) {
+        this.index = index;
         this.model = model;
         this.events = stream ? exchange.events() : null;
         this.tokens = tokens;
@@ -46,6 +49,11 @@ final class NativeReply implements ChoiceOutput {
     }
 
     @Override
+    public void asks(GenerationRequest asked) {
+        request = asked;
+    }
+
+    @Override
     public void reasoning(String part) {
         content(part);
     }
@@ -55,7 +63,7 @@ final class NativeReply implements ChoiceOutput {
         text.append(part);
         if (events != null) {
             events.send(withTokens(Json.object()
-                    .put("index", 0)
+                    .put("index", index)
                     .put("content", part)
                     .put("stop", false)
                     .put("id_slot", 0)));
@@ -105,13 +113,16 @@ final class NativeReply implements ChoiceOutput {
         return entry.put("logprob", Wire.finite(logProbability));
     }
 
-    /// Ends the answer.
+    /// Ends the reply, in a stream with an event.
     ///
     /// @param counts counts of the reply
     /// @param prompt the prompt, if it was a text; else null
-    void finish(Replies.Counts counts, String prompt) {
+    /// @param context positions of the sequence
+    /// @return the whole reply of a plain answer
+    ObjectNode finish(Replies.Counts counts, String prompt, int context) {
+        boolean full = ending.reason() == Reason.LENGTH && counts.prompt() + counts.generated() >= context;
         ObjectNode last = withTokens(
-                        Json.object().put("index", 0).put("content", events == null ? text.toString() : ""))
+                        Json.object().put("index", index).put("content", events == null ? text.toString() : ""))
                 .put("id_slot", 0)
                 .put("stop", true)
                 .put("model", model)
@@ -119,16 +130,16 @@ final class NativeReply implements ChoiceOutput {
                 .put("tokens_evaluated", counts.prompt())
                 .put("prompt", prompt == null ? "" : prompt)
                 .put("has_new_line", text.indexOf("\n") >= 0)
-                .put("truncated", false)
+                .put("truncated", full)
                 .put("stop_type", stopType())
                 .put("stopping_word", ending.stopText() == null ? "" : ending.stopText())
                 .put("tokens_cached", counts.cached());
+        last.set("generation_settings", GenerationSettings.of(request, context));
         last.set("timings", timings(ending.usage()));
-        if (events == null) {
-            exchange.json(last);
-        } else {
+        if (events != null) {
             events.send(last);
         }
+        return last;
     }
 
     private String stopType() {
@@ -142,6 +153,9 @@ final class NativeReply implements ChoiceOutput {
         ObjectNode timings = Json.object().put("cache_n", usage.cachedTokens());
         timings(timings, "prompt", usage.promptTokens(), usage.prefillNanos());
         timings(timings, "predicted", usage.generatedTokens(), usage.decodeNanos());
+        if (usage.draftedTokens() > 0) {
+            timings.put("draft_n", usage.draftedTokens()).put("draft_n_accepted", usage.acceptedTokens());
+        }
         return timings;
     }
 

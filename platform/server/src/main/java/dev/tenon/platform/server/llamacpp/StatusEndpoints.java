@@ -3,7 +3,6 @@ package dev.tenon.platform.server.llamacpp;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.Replies;
@@ -24,7 +23,7 @@ record StatusEndpoints(Replies replies) {
         ObjectNode answer = Json.object();
         ObjectNode settings = answer.putObject("default_generation_settings");
         served.loaded().ifPresent(model -> settings.put("n_ctx", model.contextLength()));
-        settings.set("params", params(served.spec().sampling()));
+        settings.set("params", GenerationSettings.of(served.spec().sampling()));
         answer.put("total_slots", served.admission().places())
                 .put("model_alias", served.spec().name())
                 .put("model_path", served.spec().request().path().getFileName().toString());
@@ -48,19 +47,6 @@ record StatusEndpoints(Replies replies) {
 
     private static String piece(Tokenizer tokenizer, OptionalInt token) {
         return token.isPresent() ? tokenizer.piece(token.getAsInt()) : "";
-    }
-
-    private static ObjectNode params(SamplingParams sampling) {
-        return Json.object()
-                .put("temperature", sampling.temperature())
-                .put("top_k", sampling.topK())
-                .put("top_p", sampling.topP())
-                .put("min_p", sampling.minP())
-                .put("typical_p", sampling.typicalP())
-                .put("repeat_penalty", sampling.repeatPenalty())
-                .put("repeat_last_n", sampling.repeatLastN())
-                .put("presence_penalty", sampling.presencePenalty())
-                .put("frequency_penalty", sampling.frequencyPenalty());
     }
 
     /// A slot for each place of the model's queue. Which sequence has which of them is not told: it has none for long.

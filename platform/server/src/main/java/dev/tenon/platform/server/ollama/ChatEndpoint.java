@@ -30,12 +30,11 @@ public record ChatEndpoint(ModelManager manager, Replies replies) implements Oll
 
     @Override
     public void handle(Exchange exchange) throws InterruptedException {
-        Body body = Body.of(exchange.body());
-        FIELDS.check(body.node());
+        Body body = OllamaEndpoint.body(exchange, FIELDS);
         String name = body.requiredText("model");
         ServedModel served = manager.require(name);
-        List<Map<String, Object>> messages = ChatMessages.read(body);
-        Options options = Options.of(body);
+        List<Map<String, Object>> messages = ChatMessages.read(body, exchange::ignores);
+        Options options = Options.of(exchange, body);
         ReplySettings settings = options.settings(body);
         ChatInput input = input(body, served, messages);
         Duration keepAlive = KeepAliveField.read(body);
@@ -51,7 +50,7 @@ public record ChatEndpoint(ModelManager manager, Replies replies) implements Oll
         Replies.Counts counts;
         try (ServedModel.Lease lease = served.lease()) {
             reply.loaded();
-            options.requireContext(lease.model());
+            options.limitContext(exchange, lease.model());
             ChatPrompt prompt = Replies.prompt(served, lease.model(), input);
             counts = replies.answer(exchange, served, lease, input, prompt, settings, index -> reply);
         }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /// Reads messages of Ollama's wire into the form that templates take.
 final class ChatMessages {
@@ -23,10 +24,13 @@ final class ChatMessages {
     /// {@return the messages of a request; none where it has none}
     ///
     /// @param body the request
-    static List<Map<String, Object>> read(Body body) {
+    /// @param ignored hears of fields that change nothing
+    static List<Map<String, Object>> read(Body body, Consumer<List<String>> ignored) {
         List<Map<String, Object>> messages = new ArrayList<>();
         for (Body message : body.objects("messages", MOST_MESSAGES)) {
-            FIELDS.check(message.node());
+            ignored.accept(FIELDS.unknown(message.node()).stream()
+                    .map(name -> message.path() + name)
+                    .toList());
             requireNoImages(message);
             messages.add(message(message));
         }

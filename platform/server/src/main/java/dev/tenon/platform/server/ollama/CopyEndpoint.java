@@ -16,8 +16,7 @@ public record CopyEndpoint(ModelManager manager) implements OllamaEndpoint {
 
     @Override
     public void handle(Exchange exchange) {
-        Body body = Body.of(exchange.body());
-        FIELDS.check(body.node());
+        Body body = OllamaEndpoint.body(exchange, FIELDS);
         ModelSpec source = manager.require(body.requiredText("source")).spec();
         manager.keep(body.requiredText("destination"), source, source.preset());
         exchange.empty();

@@ -41,13 +41,12 @@ public record CreateEndpoint(ModelManager manager) implements OllamaEndpoint {
 
     @Override
     public void handle(Exchange exchange) {
-        Body body = Body.of(exchange.body());
-        FIELDS.check(body.node());
+        Body body = OllamaEndpoint.body(exchange, FIELDS);
         String name = OllamaEndpoint.model(body);
         ServedModel from = manager.require(body.requiredText("from"));
         requireOwnTemplate(body, from);
         boolean stream = body.flag("stream", true);
-        manager.keep(name, from.spec(), preset(body, from.spec().preset()));
+        manager.keep(name, from.spec(), preset(exchange, body, from.spec().preset()));
         ObjectNode done = Json.object().put("status", "success");
         if (stream) {
             EventStream lines = exchange.lines();
@@ -68,7 +67,7 @@ public record CreateEndpoint(ModelManager manager) implements OllamaEndpoint {
         }
     }
 
-    private static Preset preset(Body body, Preset before) {
+    private static Preset preset(Exchange exchange, Body body, Preset before) {
         List<Map<String, Object>> messages = new ArrayList<>();
         String system = body.has("system") ? body.text("system") : before.system();
         if (system != null && !system.isEmpty()) {
@@ -78,7 +77,7 @@ public record CreateEndpoint(ModelManager manager) implements OllamaEndpoint {
             messages.add(message);
         }
         if (body.has("messages")) {
-            messages.addAll(ChatMessages.read(body));
+            messages.addAll(ChatMessages.read(body, exchange::ignores));
         } else {
             before.messages().stream()
                     .filter(message -> !"system".equals(message.get("role")))
@@ -87,7 +86,10 @@ public record CreateEndpoint(ModelManager manager) implements OllamaEndpoint {
         Map<String, Object> options = new LinkedHashMap<>(before.options());
         Body parameters = body.object("parameters");
         if (parameters != null) {
-            Options.FIELDS.check(parameters.node());
+            List<String> unknown = Options.FIELDS.unknown(parameters.node());
+            parameters.node().remove(unknown);
+            exchange.ignores(
+                    unknown.stream().map(name -> parameters.path() + name).toList());
             requireValues(parameters);
             parameters.node().properties().forEach(each -> options.put(each.getKey(), Json.plain(each.getValue())));
         }

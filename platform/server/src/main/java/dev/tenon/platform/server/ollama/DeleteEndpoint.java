@@ -15,8 +15,7 @@ public record DeleteEndpoint(ModelManager manager) implements OllamaEndpoint {
 
     @Override
     public void handle(Exchange exchange) {
-        Body body = Body.of(exchange.body());
-        FIELDS.check(body.node());
+        Body body = OllamaEndpoint.body(exchange, FIELDS);
         manager.delete(OllamaEndpoint.model(body));
         exchange.empty();
     }

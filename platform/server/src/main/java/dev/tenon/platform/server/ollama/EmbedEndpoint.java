@@ -37,11 +37,10 @@ public record EmbedEndpoint(ModelManager manager, Generations generations, boole
     @Override
     public void handle(Exchange exchange) throws InterruptedException {
         long begin = System.nanoTime();
-        Body body = Body.of(exchange.body());
-        (one ? OLDER_FIELDS : FIELDS).check(body.node());
+        Body body = OllamaEndpoint.body(exchange, one ? OLDER_FIELDS : FIELDS);
         String name = body.requiredText("model");
         ServedModel served = manager.require(name);
-        Options options = Options.of(body);
+        Options options = Options.of(exchange, body);
         String field = one ? "prompt" : "input";
         List<String> texts = body.texts(field, MOST_TEXTS);
         Duration keepAlive = KeepAliveField.read(body);
@@ -54,7 +53,7 @@ public record EmbedEndpoint(ModelManager manager, Generations generations, boole
         try (ServedModel.Lease lease = served.lease()) {
             loaded = System.nanoTime();
             LoadedModel model = lease.model();
-            options.requireContext(model);
+            options.limitContext(exchange, model);
             List<int[]> tokens = new ArrayList<>();
             for (String text : texts) {
                 tokens.add(tokens(model, field, text, truncate));

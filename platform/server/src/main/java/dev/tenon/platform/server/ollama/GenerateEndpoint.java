@@ -47,16 +47,12 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
 
     @Override
     public void handle(Exchange exchange) throws InterruptedException {
-        Body body = Body.of(exchange.body());
-        if (body.node().path("template").asText("").isEmpty()) {
-            body.node().remove("template"); // clients send an empty one
-        }
-        FIELDS.check(body.node());
+        Body body = OllamaEndpoint.body(exchange, FIELDS);
         ChatMessages.requireNoImages(body);
         String name = body.requiredText("model");
         ServedModel served = manager.require(name);
         String prompt = body.has("prompt") ? body.text("prompt") : "";
-        Options options = Options.of(body);
+        Options options = Options.of(exchange, body);
         ReplySettings settings = options.settings(body);
         Enforced enforced = ReplyFields.format(body);
         ChatInput input = new ChatInput(
@@ -82,7 +78,7 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
             reply.loaded();
             LoadedModel model = lease.model();
             Replies.requireText(model);
-            options.requireContext(model);
+            options.limitContext(exchange, model);
             int[] plain = plain(body, model, prompt);
             if (plain != null) {
                 counts = replies.complete(exchange, served, lease, plain, enforced, settings, index -> reply);

@@ -6,7 +6,9 @@ import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.fields.SamplingFields;
 import dev.tenon.platform.server.generation.ReplySettings;
+import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
+import java.util.List;
 import java.util.Map;
 
 /// The field `options`, and what else a request asks of its reply.
@@ -18,26 +20,23 @@ public record Options(Body body) {
             "num_predict num_ctx stop temperature top_k top_p min_p typical_p repeat_last_n repeat_penalty"
                     + " presence_penalty frequency_penalty seed",
             "num_keep num_batch num_gpu main_gpu num_thread use_mmap use_mlock low_vram numa vocab_only f16_kv"
-                    + " logits_all embedding_only",
-            Map.of(
-                    "mirostat", "Leave it out.",
-                    "mirostat_tau", "Leave it out.",
-                    "mirostat_eta", "Leave it out.",
-                    "tfs_z", "Use min_p.",
-                    "penalize_newline", "Leave it out.",
-                    "draft_num_predict", "Leave it out."));
+                    + " logits_all embedding_only mirostat_tau mirostat_eta draft_num_predict",
+            Map.of("mirostat", "Leave it out."));
 
     private static final int MOST_LOG_PROBABILITIES = 20;
 
-    /// {@return the options of a request}
+    /// {@return the options of a request; as in Ollama, unknown ones change nothing}
     ///
+    /// @param exchange hears of those
     /// @param request has them in `options`
-    static Options of(Body request) {
+    static Options of(Exchange exchange, Body request) {
         Body body = request.object("options");
         if (body == null) {
             return new Options(new Body(Json.object(), "options."));
         }
-        FIELDS.check(body.node());
+        exchange.ignores(FIELDS.unknown(body.node()).stream()
+                .map(name -> body.path() + name)
+                .toList());
         return new Options(body);
     }
 
@@ -60,16 +59,13 @@ public record Options(Body body) {
                 0);
     }
 
-    /// Refuses a request that wants a longer context than the model was loaded with.
+    /// Takes note of a longer context than the model was loaded with: the request has that one.
     ///
+    /// @param exchange hears of it
     /// @param model the model
-    void requireContext(LoadedModel model) {
-        long wanted = body.whole("num_ctx", 0, Integer.MAX_VALUE, 0);
-        if (wanted > model.contextLength()) {
-            throw RequestException.invalid(
-                    "options.num_ctx",
-                    "options.num_ctx is " + wanted + "; the model is loaded with " + model.contextLength()
-                            + " positions. Serve it with a larger --context, or leave it out.");
+    void limitContext(Exchange exchange, LoadedModel model) {
+        if (body.whole("num_ctx", 0, Integer.MAX_VALUE, 0) > model.contextLength()) {
+            exchange.ignores(List.of(body.path() + "num_ctx"));
         }
     }
 }

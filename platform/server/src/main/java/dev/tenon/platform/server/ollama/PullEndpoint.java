@@ -22,8 +22,7 @@ public record PullEndpoint(ModelManager manager) implements OllamaEndpoint {
 
     @Override
     public void handle(Exchange exchange) throws InterruptedException {
-        Body body = Body.of(exchange.body());
-        FIELDS.check(body.node());
+        Body body = OllamaEndpoint.body(exchange, FIELDS);
         String source = OllamaEndpoint.model(body);
         boolean stream = body.flag("stream", true);
         exchange.interruptWhenClientLeaves();

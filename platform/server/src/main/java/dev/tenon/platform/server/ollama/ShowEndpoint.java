@@ -25,8 +25,7 @@ public record ShowEndpoint(ModelManager manager) implements OllamaEndpoint {
 
     @Override
     public void handle(Exchange exchange) {
-        Body body = Body.of(exchange.body());
-        FIELDS.check(body.node());
+        Body body = OllamaEndpoint.body(exchange, FIELDS);
         ServedModel model = manager.require(OllamaEndpoint.model(body));
         boolean verbose = body.flag("verbose", false);
         ModelFacts facts = ModelFacts.of(manager, model);

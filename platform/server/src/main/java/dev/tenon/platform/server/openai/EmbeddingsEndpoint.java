@@ -93,6 +93,8 @@ public record EmbeddingsEndpoint(Generations generations) implements Endpoint {
         int[] tokens;
         if (input.isTextual()) {
             tokens = model.tokenizer().encode(input.asText(), true, false);
+        } else if (!input.isArray()) {
+            throw body.wrong("input", "strings or token ids of the model");
         } else {
             tokens = new int[input.size()];
             for (int i = 0; i < tokens.length; i++) {

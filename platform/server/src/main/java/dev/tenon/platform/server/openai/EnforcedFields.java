@@ -44,7 +44,7 @@ public final class EnforcedFields {
     /// @param format an object with a type
     /// @param field its name
     /// @param holder the field inside it that holds name and schema; empty where it does itself
-    static Enforced format(Body format, String field, String holder) {
+    public static Enforced format(Body format, String field, String holder) {
         String type = format.requiredText("type");
         return switch (type) {
             case "text" -> Enforced.nothing();
@@ -82,17 +82,26 @@ public final class EnforcedFields {
             return format;
         }
         String name = null;
-        if (word == null) {
+        Body allowed = allowed(body);
+        if (allowed != null) {
+            String mode = allowed.requiredText("mode");
+            if (mode.equals("auto")) {
+                return format;
+            }
+            if (!mode.equals("required")) {
+                throw allowed.wrong("mode", "auto or required");
+            }
+        } else if (word == null) {
             Body choice = body.object("tool_choice");
             Body function = choice.object("function");
             if (!choice.requiredText("type").equals("function")) {
-                throw choice.wrong("type", "function");
+                throw choice.wrong("type", "function or allowed_tools");
             }
             name = (function == null ? choice : function).requiredText("name");
         } else if (!word.equals("required")) {
             throw body.wrong("tool_choice", "none, auto, required or a function");
         }
-        if (tools.isEmpty()) {
+        if (callable(body, tools).isEmpty()) {
             throw RequestException.invalid("tool_choice", "tool_choice needs tools.");
         }
         if (!(format instanceof Enforced.Free)) {
@@ -101,10 +110,36 @@ public final class EnforcedFields {
         return new Enforced.Calls(name, name == null && body.flag("parallel_tool_calls", true));
     }
 
-    /// {@return the tools that may be called: none, where `tool_choice` says so}
+    /// {@return the tools that may be called: none, or some of them, where `tool_choice` says so}
     static List<Map<String, Object>> callable(Body body, List<Map<String, Object>> tools) {
         boolean none = body.has("tool_choice")
                 && body.node().get("tool_choice").asText().equals("none");
-        return none ? List.of() : tools;
+        Body allowed = allowed(body);
+        if (none || allowed == null) {
+            return none ? List.of() : tools;
+        }
+        List<Map<String, Object>> callable = new ArrayList<>();
+        for (Body tool : allowed.objects("tools", Messages.MOST_TOOLS)) {
+            Body function = tool.object("function");
+            String name = (function == null ? tool : function).requiredText("name");
+            callable.add(tools.stream()
+                    .filter(each ->
+                            ((Map<?, ?>) each.get("function")).get("name").equals(name))
+                    .findFirst()
+                    .orElseThrow(() -> tool.wrong("name", "the name of one of the tools")));
+        }
+        return callable;
+    }
+
+    /// The allowed tools of `tool_choice`, which responses have in the choice itself; null where it names none.
+    private static Body allowed(Body body) {
+        Body choice = body.has("tool_choice") && body.node().get("tool_choice").isObject()
+                ? body.object("tool_choice")
+                : null;
+        if (choice == null || !"allowed_tools".equals(choice.text("type"))) {
+            return null;
+        }
+        Body allowed = choice.object("allowed_tools");
+        return allowed == null ? choice : allowed;
     }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.page;
 
 import dev.tenon.platform.core.control.BundleControl;
+import dev.tenon.platform.server.auth.OriginCheck;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.Optional;
@@ -41,20 +42,9 @@ public record Management(boolean models, boolean allowed, Supplier<BundleControl
                     "management_off",
                     "No bundle may be changed here: serve.manage is off, or others reach the server without keys.");
         }
-        if (!ownOrigin(exchange)) {
+        if (!OriginCheck.isOwn(exchange::header)) {
             throw RequestException.of(
                     FORBIDDEN, "permission_error", "other_origin", "A page of another origin may change nothing here.");
         }
-    }
-
-    /// Whether a request comes from the server's own page, or from no page. Browsers tell which by one of two headers.
-    private static boolean ownOrigin(Exchange exchange) {
-        String site = exchange.header("Sec-Fetch-Site");
-        if (site != null) {
-            return site.equals("same-origin") || site.equals("none");
-        }
-        String origin = exchange.header("Origin");
-        String host = exchange.header("Host");
-        return origin == null || origin.equals("http://" + host) || origin.equals("https://" + host);
     }
 }
