@@ -11,6 +11,7 @@ import dev.tenon.platform.bench.suite.programs.Programs;
 import dev.tenon.platform.bench.suite.programs.TenonProcess;
 import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Range;
+import dev.tenon.platform.cli.pull.ModelFiles;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -239,10 +240,7 @@ final class BenchSuiteCommand implements Callable<Integer> {
     }
 
     private ProgramOptions options(Path folder) {
-        Path pulled = bench.console
-                .setting("models")
-                .map(Path::of)
-                .orElseGet(() -> Path.of(System.getProperty("user.home"), ".cache", "tenon", "models"));
+        Path pulled = ModelFiles.folder(bench.console.setting("models"));
         return new ProgramOptions(
                 backends,
                 threads,

@@ -53,6 +53,9 @@ final class Platform implements AutoCloseable {
     /// A bundle may wait for the running step of a large model, or for processors that others keep busy.
     private static final long STOP_MILLIS = 20_000;
     private static final long FOLDER_MILLIS = 5000;
+    /// How long a thread of the component runtime waits for a component that another one activates, before it goes on
+    /// without the service: ends a hang. The runtime's own 5 s are over before a start is on a starved machine.
+    private static final String COMPONENT_MILLIS = "600000";
     private static final long MILLI = 1_000_000;
 
     private final Home home;
@@ -360,6 +363,8 @@ final class Platform implements AutoCloseable {
         // Threads of the resolver's own take longer to start than they save with so few bundles.
         properties.put("felix.resolver.parallelism", "1");
         properties.put("ds.loglevel", "error");
+        properties.put("ds.lock.timeout.milliseconds", COMPONENT_MILLIS);
+        properties.put("ds.stop.timeout.milliseconds", COMPONENT_MILLIS);
         // Each start reads etc/*.cfg, so configurations need not be stored.
         properties.put("felix.cm.pm", "memory");
         properties.put("felix.fileinstall.dir", home.deploy() + "," + home.etc());

@@ -61,7 +61,11 @@ final class Routes {
         Endpoint whenReady = exchange -> {
             if (!ready.getAsBoolean()) {
                 throw RequestException.of(
-                        UNAVAILABLE, "unavailable_error", "not_ready", "Models are being loaded, or the server ends.");
+                        UNAVAILABLE,
+                        "unavailable_error",
+                        "not_ready",
+                        "Models are being loaded, or the file of one was changed or is damaged (the log names it), or the"
+                                + " server ends.");
             }
             exchange.json(Json.object().put("status", "ok"));
         };

@@ -66,8 +66,8 @@ public final class TenonServer implements AutoCloseable {
                         generations,
                         metrics,
                         options.openMetrics,
-                        () -> ready,
-                        Routes.page(options, models, () -> ready, management)),
+                        this::isReady,
+                        Routes.page(options, models, this::isReady, management)),
                 options.keys,
                 HostCheck.of(where.getAddress(), options.hosts),
                 options.origins,
@@ -84,6 +84,11 @@ public final class TenonServer implements AutoCloseable {
         this.address = (options.keyStore == null ? "http://" : "https://") + hostText(where) + ":" + http.port();
         metrics.gauge("http_connections", "Open connections.", "", http::connections);
         http.every(LOOK_FOR_EXPIRED, models::unloadExpired);
+        http.every(LOOK_FOR_EXPIRED, models::reloadChanged);
+    }
+
+    private boolean isReady() {
+        return ready && !models.isBroken();
     }
 
     /// {@return a builder of a server on 127.0.0.1:8080 without models}

@@ -2,6 +2,7 @@ package dev.tenon.platform.bench.measure;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.UserFolders;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -80,11 +81,7 @@ public final class MachineLock implements AutoCloseable {
 
     /// {@return the file by which processes of this user meet, in the user's folder for caches}
     public static Path file() {
-        String caches = System.getenv("XDG_CACHE_HOME");
-        Path folder = caches == null || caches.isBlank()
-                ? Path.of(System.getProperty("user.home"), ".cache")
-                : Path.of(caches);
-        return folder.resolve("tenon").resolve("measuring.lock");
+        return UserFolders.cache(System.getenv()).resolve("measuring.lock");
     }
 
     private static String holder(FileChannel channel) throws IOException {

@@ -2,6 +2,7 @@ package dev.tenon.platform.bundles.repository;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.UserFolders;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -58,9 +59,7 @@ public final class BundleRepositories {
             if (text.matches("[a-z]+:/.*")) {
                 return URI.create(text.endsWith(".xml") || text.endsWith("/") ? text : text + "/");
             }
-            String path = text.replaceFirst(
-                    "^~(?=/|$)", System.getProperty("user.home").replace("\\", "\\\\"));
-            String file = Path.of(path).toAbsolutePath().toUri().toString();
+            String file = UserFolders.path(text).toAbsolutePath().toUri().toString();
             return URI.create(text.endsWith(".xml") || file.endsWith("/") ? file : file + "/");
         } catch (IllegalArgumentException e) {
             throw new TenonException(

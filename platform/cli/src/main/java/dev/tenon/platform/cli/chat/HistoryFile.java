@@ -1,5 +1,6 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.platform.core.control.UserFolders;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -16,9 +17,7 @@ final class HistoryFile {
     ///
     /// @param environment environment variables
     static Path standard(Map<String, String> environment) {
-        String state = environment.getOrDefault("XDG_STATE_HOME", "");
-        Path folder = state.isEmpty() ? Path.of(System.getProperty("user.home"), ".local", "state") : Path.of(state);
-        return folder.resolve("tenon").resolve("history");
+        return UserFolders.state(environment).resolve("history");
     }
 
     /// Creates the file if it is missing, and closes it to others.

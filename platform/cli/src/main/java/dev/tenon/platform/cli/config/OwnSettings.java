@@ -16,9 +16,15 @@ public final class OwnSettings {
     /// What commands look up by [Console#setting].
     static final List<Setting> COMMANDS = List.of(
             Setting.text("model", "", "The model that `run` and `chat` use if none is given."),
-            Setting.path("models", "", "The folder where `pull` stores models; ~/.cache/tenon/models if empty."),
+            Setting.path(
+                    "models",
+                    "",
+                    "The folder where `pull` stores models; ~/.cache/tenon/models if empty (`XDG_CACHE_HOME` is obeyed)."),
             Setting.choice("color", "auto", List.of("auto", "always", "never"), "Colours; auto: on a terminal."),
-            Setting.path("chat.history", "", "The history file of `chat`; ~/.local/state/tenon/history if empty."),
+            Setting.path(
+                    "chat.history",
+                    "",
+                    "The history file of `chat`; ~/.local/state/tenon/history if empty (`XDG_STATE_HOME` is obeyed)."),
             Setting.text(
                     "bundles.repositories",
                     "",

@@ -12,6 +12,7 @@ import java.net.URISyntaxException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /// Lists the files of a repository on a model hub that speaks Hugging Face's HTTP interface.
 final class Hub {
@@ -50,7 +51,17 @@ final class Hub {
             all.add(new HubFile(name, fileUri(repo, name), size, sha256));
         }
         List<String> names = all.stream().map(HubFile::name).toList();
-        List<String> chosen = reference.choose(names);
+        List<List<String>> chosen = reference.choose(names);
+        if (chosen.size() > 1) {
+            throw new TenonException(
+                    ErrorCode.DOWNLOAD,
+                    repo + " has " + chosen.size() + " models"
+                            + (reference.quant().isEmpty() ? "" : " of " + reference.quant())
+                            + ": "
+                            + chosen.stream().map(List::getFirst).collect(Collectors.joining(", "))
+                            + ". Name one after a colon, as in: tenon pull " + repo + ":"
+                            + HubReference.name(chosen.getFirst().getFirst()));
+        }
         if (chosen.isEmpty()) {
             List<String> models =
                     names.stream().filter(n -> n.endsWith(".gguf")).toList();
@@ -61,7 +72,7 @@ final class Hub {
                             : repo + " has no " + reference.quant() + "; it has " + String.join(", ", models)
                                     + ". Name one of these quantisations after a colon.");
         }
-        return chosen.stream()
+        return chosen.getFirst().stream()
                 .map(name -> all.stream()
                         .filter(f -> f.name().equals(name))
                         .findFirst()

@@ -2,8 +2,12 @@ package dev.tenon.platform.cli.pull;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -18,6 +22,10 @@ record HubReference(String owner, String repo, String quant) {
     static final String DEFAULT_QUANT = "Q4_K_M";
 
     private static final Pattern FORM = Pattern.compile("(?:hf:)?([\\w.-]+)/([\\w.-]+?)(?:\\.git)?(?::([\\w.-]+))?");
+    /// Files beside a model that are GGUF, too: what was measured for quantising, and encoders of pictures.
+    private static final Pattern BESIDE = word("imatrix|mmproj");
+    /// Smaller models that propose tokens, and parts of models; the model itself where the repository has that name.
+    private static final Pattern HELPER = word("draft|drafter|mtp|projector");
     private static final Pattern SPLIT = Pattern.compile("(.*)-(\\d{5})-of-(\\d{5})\\.gguf");
 
     /// {@return whether a text can only be a reference, right or wrong}
@@ -52,18 +60,19 @@ record HubReference(String owner, String repo, String quant) {
         return name.equals(".") || name.equals("..");
     }
 
-    /// Chooses the files of the wanted quantisation: the one file, or all parts of a split one in
-    /// order.
-    ///
-    /// Without a wanted quantisation Q4_K_M is taken if it is there, else the first GGUF file by
-    /// name.
+    private static Pattern word(String words) {
+        return Pattern.compile("(?i)(^|[-._])(" + words + ")(?=[-._]|$)");
+    }
+
+    /// Finds the models of the wanted quantisation. Those whose names end with it go before others that have it
+    /// elsewhere. Without a wanted one those of Q4_K_M are taken if there are any, else all.
     ///
     /// @param names file names of the repository
-    /// @return the files, or an empty list
-    List<String> choose(List<String> names) {
+    /// @return the files of each model, by name: the one file, or all parts of a split one in order
+    List<List<String>> choose(List<String> names) {
         List<String> models = names.stream()
                 .filter(n -> n.toLowerCase(Locale.ROOT).endsWith(".gguf"))
-                .filter(n -> !n.toLowerCase(Locale.ROOT).contains("mmproj"))
+                .filter(n -> !isBeside(n.substring(n.lastIndexOf('/') + 1)))
                 .filter(n -> !n.startsWith("/") && !n.contains("..") && !n.contains("\\"))
                 .sorted()
                 .toList();
@@ -71,19 +80,30 @@ record HubReference(String owner, String repo, String quant) {
         if (found.isEmpty() && quant.isEmpty()) {
             found = models;
         }
-        if (found.isEmpty()) {
-            return found;
+        Map<String, List<String>> byModel = new LinkedHashMap<>();
+        Map<String, String> counts = new HashMap<>();
+        for (String name : found) {
+            Matcher split = SPLIT.matcher(name);
+            String model = split.matches() ? split.group(1) : name;
+            String count = split.matches() ? split.group(3) : "";
+            // Of one model in other numbers of parts, too, those of the first file.
+            if (counts.computeIfAbsent(model, m -> count).equals(count)) {
+                byModel.computeIfAbsent(model, m -> new ArrayList<>()).add(name);
+            }
         }
-        String first = found.getFirst();
-        Matcher split = SPLIT.matcher(first);
-        if (!split.matches()) {
-            return List.of(first);
-        }
-        String prefix = split.group(1) + "-";
-        String suffix = "-of-" + split.group(3) + ".gguf";
-        return found.stream()
-                .filter(n -> n.startsWith(prefix) && n.endsWith(suffix))
-                .toList();
+        return List.copyOf(byModel.values());
+    }
+
+    private boolean isBeside(String file) {
+        return BESIDE.matcher(file).find()
+                || HELPER.matcher(file).find() && !HELPER.matcher(repo).find();
+    }
+
+    /// {@return what names a file after a colon: its name without folder, number of the part and `.gguf`}
+    ///
+    /// @param file a file of a model
+    static String name(String file) {
+        return file.replaceFirst(".*/", "").replaceFirst("(?i)(-\\d{5}-of-\\d{5})?\\.gguf$", "");
     }
 
     /// {@return the names of all parts of a split file, or the one name of another one}
@@ -101,8 +121,14 @@ record HubReference(String owner, String repo, String quant) {
     }
 
     private static List<String> with(String quant, List<String> names) {
-        Pattern tag = Pattern.compile("(?i)(^|[-._/])" + Pattern.quote(quant) + "(?=[-./]|$)");
-        return names.stream().filter(n -> tag.matcher(n).find()).toList();
+        String tag = "(?i)(^|.*[-._/])" + Pattern.quote(quant.replaceFirst("(?i)\\.gguf$", ""));
+        List<String> end = matching(tag + "(-\\d{5}-of-\\d{5})?\\.gguf", names);
+        return end.isEmpty() ? matching(tag + "[-./].*", names) : end;
+    }
+
+    private static List<String> matching(String form, List<String> names) {
+        Pattern pattern = Pattern.compile(form);
+        return names.stream().filter(n -> pattern.matcher(n).matches()).toList();
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.tenon.platform.cli.pull;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.UserFolders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -21,13 +22,13 @@ public final class ModelFiles {
         this.folder = folder;
     }
 
-    /// {@return the folder of pulled models: setting `models`, or `~/.cache/tenon/models`}
+    /// {@return the folder of pulled models: setting `models`, or `models` in the user's folder for caches}
     ///
     /// @param setting value of the setting, if there is one
     /// @throws TenonException (`CFG-001`) if it is something else than a folder
     public static Path folder(Optional<String> setting) {
-        Path folder = setting.map(Path::of)
-                .orElseGet(() -> Path.of(System.getProperty("user.home"), ".cache", "tenon", "models"));
+        Path folder = setting.map(UserFolders::path)
+                .orElseGet(() -> UserFolders.cache(System.getenv()).resolve("models"));
         if (Files.exists(folder) && !Files.isDirectory(folder)) {
             throw new TenonException(
                     ErrorCode.CONFIG,
@@ -110,7 +111,7 @@ public final class ModelFiles {
                 .filter(file -> file.startsWith(repo))
                 .map(file -> repo.relativize(file).toString())
                 .toList();
-        return reference.choose(names).stream().findFirst().map(repo::resolve);
+        return reference.choose(names).stream().findFirst().map(List::getFirst).map(repo::resolve);
     }
 
     /// {@return the folder of pulled models}

@@ -23,6 +23,21 @@ class HistoryFileTests {
         assertEquals(
                 Path.of(System.getProperty("user.home"), ".local", "state", "tenon", "history"),
                 HistoryFile.standard(Map.of("XDG_STATE_HOME", "")));
+        assertEquals(
+                HistoryFile.standard(Map.of()),
+                HistoryFile.standard(Map.of("XDG_STATE_HOME", "relative")),
+                "is ignored");
+    }
+
+    @Test
+    void theSettingsFileNamesIt() throws IOException {
+        String line = Files.readAllLines(Path.of("../launcher/src/main/dist/etc/dev.tenon.platform.cli.cfg")).stream()
+                .filter(each -> each.startsWith("#chat.history = "))
+                .findFirst()
+                .orElseThrow();
+        assertEquals(
+                "#chat.history = " + HistoryFile.standard(Map.of()),
+                line.replace("${user.home}", System.getProperty("user.home")));
     }
 
     @Test

@@ -1,5 +1,7 @@
 package dev.tenon.platform.core.control;
 
+import dev.tenon.api.error.TenonException;
+import java.util.Optional;
 import org.osgi.annotation.versioning.ProviderType;
 
 /// What a server tells of a loaded model beyond the api. Safe for any thread.
@@ -11,4 +13,9 @@ public interface ScheduledModel {
     /// {@return bytes that it takes: weights, KV cache and work memory, with those of the smaller model that proposes
     ///     tokens to it, if there is one}
     long memoryBytes();
+
+    /// {@return why every step fails from now on: a file that it reads in place was changed (`GGUF-010`); empty while
+    /// it
+    ///     can be used. Takes microseconds}
+    Optional<TenonException> failure();
 }

@@ -248,6 +248,21 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         return bytes(this) + (speculation.draft() == null ? 0 : bytes(speculation.draft()));
     }
 
+    @Override
+    public Optional<TenonException> failure() {
+        Placement now = loop.placed().placement();
+        try {
+            if (now == null) {
+                file.requireUnchanged();
+            } else {
+                now.check().run();
+            }
+        } catch (TenonException e) {
+            return Optional.of(e);
+        }
+        return speculation.draft() instanceof ScheduledModel draft ? draft.failure() : Optional.empty();
+    }
+
     private static long bytes(LoadedModel model) {
         MemoryUse memory = model.report().memory();
         return memory.allocatedBytes() + memory.boundBytes();

@@ -91,7 +91,9 @@ final class MappedPart {
         }
         if (change != null) {
             throw new TenonException(
-                    ErrorCode.GGUF_CHANGED, path + " was changed while it was in use: " + change + ". Load it again.");
+                    ErrorCode.GGUF_CHANGED,
+                    path + " was changed while it was in use: " + change
+                            + ". Put the right file in its place and load it again; a server does so when asked again.");
         }
     }
 

@@ -33,13 +33,13 @@ final class SpecialTokens {
     /// Indexes tokens.
     ///
     /// @param texts token texts by id
-    /// @param ids the special ones; empty texts are left out
+    /// @param ids the special ones; empty texts are left out, and of several with one text all but the first
     SpecialTokens(String[] texts, IntList ids) {
         BitSet byLength = new BitSet();
         for (int i = 0; i < ids.size(); i++) {
             String text = texts[ids.get(i)];
             if (!text.isEmpty()) {
-                byText.put(text, ids.get(i));
+                byText.putIfAbsent(text, ids.get(i));
                 firstChars.set(text.charAt(0));
                 byLength.set(text.length());
             }

@@ -9,9 +9,8 @@ final class TokenTable {
     private final int[] slots; // id + 1, 0 for a free slot
     private final int[] hashes; // hash of the text in the slot
     private final int mask;
-    private final int duplicate;
 
-    /// Indexes all texts but empty ones.
+    /// Indexes all texts but empty ones; of several with one text the first.
     ///
     /// @param texts token texts by id; borrowed and kept
     TokenTable(String[] texts) {
@@ -20,7 +19,6 @@ final class TokenTable {
         slots = new int[capacity];
         hashes = new int[capacity];
         mask = capacity - 1;
-        int twice = -1;
         for (int id = 0; id < texts.length; id++) {
             String text = texts[id];
             if (text.isEmpty()) {
@@ -34,16 +32,8 @@ final class TokenTable {
             if (slots[at] == 0) {
                 slots[at] = id + 1;
                 hashes[at] = hash;
-            } else if (twice < 0) {
-                twice = id;
             }
         }
-        duplicate = twice;
-    }
-
-    /// {@return the first id whose text an earlier id has too, or -1}
-    int duplicate() {
-        return duplicate;
     }
 
     /// {@return the id of a text, or -1}

@@ -3,6 +3,7 @@ package dev.tenon.platform.core.text;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.GgufValue;
 import java.util.BitSet;
 import java.util.OptionalInt;
 
@@ -58,6 +59,9 @@ final class Vocabulary {
     /// @param eos EOS id if that token is a control token, or -1
     record Defaults(boolean addBos, int bos, boolean addEos, int eos) {}
 
+    /// What some files write as the id of a token that they do not have.
+    private static final long NONE = 0xFFFFFFFFL;
+
     private final String source;
     private final String[] texts;
     private final byte[] types;
@@ -75,8 +79,7 @@ final class Vocabulary {
     ///
     /// @param metadata metadata of the file
     /// @param defaults what holds for missing keys
-    /// @throws ModelFormatException if tokens are missing, contradictory or appear twice, or an id is out
-    ///     of range
+    /// @throws ModelFormatException if tokens are missing or contradictory, or an id is out of range
     Vocabulary(GgufMetadata metadata, Defaults defaults) {
         source = metadata.source();
         String key = PREFIX + "tokens";
@@ -89,11 +92,6 @@ final class Vocabulary {
         }
         types = types(metadata);
         table = new TokenTable(texts);
-        if (table.duplicate() >= 0) {
-            String text = texts[table.duplicate()];
-            throw broken("Metadata key " + key + " in " + source + " has the token \"" + text + "\" twice: ids "
-                    + table.find(text) + " and " + table.duplicate() + "; expected every text once");
-        }
         bos = id(metadata, PREFIX + "bos_token_id", defaults.bos);
         eos = id(metadata, PREFIX + "eos_token_id", defaults.eos);
         int unk = id(metadata, PREFIX + "unknown_token_id", -1);
@@ -159,6 +157,9 @@ final class Vocabulary {
     }
 
     private int id(GgufMetadata metadata, String key, int otherwise) {
+        if (isNone(metadata, key)) {
+            return -1;
+        }
         OptionalInt id = metadata.integer(key);
         if (id.isEmpty()) {
             return otherwise >= 0 && otherwise < texts.length && types[otherwise] == CONTROL ? otherwise : -1;
@@ -170,12 +171,28 @@ final class Vocabulary {
         return id.getAsInt();
     }
 
+    /// {@return the id of a special token; empty if the file names none, or says that there is none}
+    ///
+    /// @param metadata metadata of the file
+    /// @param key key of the id
+    static OptionalInt id(GgufMetadata metadata, String key) {
+        return isNone(metadata, key) ? OptionalInt.empty() : metadata.integer(key);
+    }
+
+    /// Whether a file says that there is no such token.
+    private static boolean isNone(GgufMetadata metadata, String key) {
+        GgufValue value = metadata.values().get(key);
+        return value != null
+                && value.type().isInteger()
+                && ((long) value.value() == NONE || (long) value.value() == -1);
+    }
+
     private boolean adds(GgufMetadata metadata, String key, boolean otherwise, int id, String idKey) {
         boolean asked = metadata.bool(key).orElse(Boolean.FALSE);
-        if (asked && id < 0) {
+        if (asked && !metadata.has(idKey) && id < 0) {
             throw metadata.missing(idKey);
         }
-        return metadata.has(key) ? asked : otherwise && id >= 0;
+        return (metadata.has(key) ? asked : otherwise) && id >= 0;
     }
 
     private void findEnds(GgufMetadata metadata) {

@@ -23,8 +23,8 @@ final class WordPieceTokenizer extends VocabularyTokenizer {
     /// @throws dev.tenon.api.error.ModelFormatException if the vocabulary is missing or broken, or has no token
     ///     for the start or end of a text or for unknown words
     static WordPieceTokenizer of(GgufMetadata metadata) {
-        int first = metadata.integer(PREFIX + "cls_token_id").orElse(101);
-        int last = metadata.integer(PREFIX + "seperator_token_id").orElse(102); // spelt so in GGUF
+        int first = Vocabulary.id(metadata, PREFIX + "cls_token_id").orElse(101);
+        int last = Vocabulary.id(metadata, PREFIX + "seperator_token_id").orElse(102); // spelt so in GGUF
         Vocabulary vocabulary = new Vocabulary(metadata, new Vocabulary.Defaults(true, first, true, last));
         if (vocabulary.bos() < 0) {
             throw metadata.missing(PREFIX + "bos_token_id");

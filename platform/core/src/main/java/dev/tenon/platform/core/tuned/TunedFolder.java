@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.tuned;
 
+import dev.tenon.platform.core.control.UserFolders;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.DirectoryStream;
@@ -35,9 +36,7 @@ public record TunedFolder(Path path) {
         if (!setting.isEmpty()) {
             return new TunedFolder(Path.of(setting));
         }
-        String cache = environment.getOrDefault("XDG_CACHE_HOME", "");
-        Path base = cache.isEmpty() ? Path.of(System.getProperty("user.home"), ".cache") : Path.of(cache);
-        return new TunedFolder(base.resolve("tenon").resolve("tuned"));
+        return new TunedFolder(UserFolders.cache(environment).resolve("tuned"));
     }
 
     /// {@return whether there is any file of a backend: a cheap look before an identity is made}

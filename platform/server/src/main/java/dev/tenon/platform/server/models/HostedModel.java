@@ -7,6 +7,7 @@ import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SharedModel;
 import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import dev.tenon.platform.server.queue.Admission;
+import dev.tenon.platform.server.queue.QueueFullException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,8 +40,16 @@ final class HostedModel implements ServedModel {
     private boolean yielding;
     /// Whether it is not among the models any more.
     private boolean retired;
+    /// Whether its file was changed, so that it is of no use: it is unloaded with the end of its last request.
+    private boolean changed;
+    /// Why it could not be loaded last; null if it could.
+    private TenonException refused;
     /// Whether it was taken out and is being closed.
     private boolean closing;
+    /// The state of its files when [#reloadIfChanged] was called last, and when that loaded it; empty while it can
+    /// answer.
+    private String seen = "";
+    private String tried = "";
     /// What it took when it was loaded last; 0 before.
     private long took;
     /// Held while [#vocabulary] is prepared, and guards it.
@@ -109,10 +118,29 @@ final class HostedModel implements ServedModel {
         }
     }
 
-    private synchronized void awaitUnloaded() throws InterruptedException {
-        while (yielding && model != null) {
+    private void awaitUnloaded() throws InterruptedException {
+        while (!isUnloadedOrStays()) {
+            unloadIfIdle();
+        }
+    }
+
+    /// Waits while it has to be unloaded and that is up to others.
+    ///
+    /// @return whether nobody has to unload it
+    private synchronized boolean isUnloadedOrStays() throws InterruptedException {
+        while (model != null && (yielding || changed) && (!changed || leases > 0)) {
             wait();
         }
+        return model == null || !changed;
+    }
+
+    /// {@return why its requests fail now, if they do: its file was changed, or could not be loaded}
+    synchronized Optional<TenonException> failure() {
+        return model == null ? Optional.ofNullable(refused) : failure(model);
+    }
+
+    private static Optional<TenonException> failure(SharedModel model) {
+        return model.model() instanceof ScheduledModel scheduled ? scheduled.failure() : Optional.empty();
     }
 
     /// {@return a lease; null if another model waits for this one's memory}
@@ -121,10 +149,17 @@ final class HostedModel implements ServedModel {
         try {
             Lease ready = leaseIfLoaded();
             return ready != null || loaded().isPresent() ? ready : host.load(this);
+        } catch (TenonException e) {
+            refused(e);
+            throw e;
         } finally {
             loading.unlock();
             host.changed(); // it could not be unloaded meanwhile
         }
+    }
+
+    private synchronized void refused(TenonException why) {
+        refused = why;
     }
 
     /// Takes the model that was loaded for it.
@@ -134,6 +169,7 @@ final class HostedModel implements ServedModel {
     synchronized Lease loaded(SharedModel loaded) {
         host.requireOpen();
         model = loaded;
+        refused = null;
         took = memory(loaded);
         yielding = false;
         return leaseIfLoaded();
@@ -151,6 +187,10 @@ final class HostedModel implements ServedModel {
 
     private synchronized Lease leaseIfLoaded() {
         if (model == null || yielding) {
+            return null;
+        }
+        changed = failure(model).isPresent();
+        if (changed) {
             return null;
         }
         leases++;
@@ -193,7 +233,8 @@ final class HostedModel implements ServedModel {
                 leases--;
                 lastUse = System.nanoTime();
                 last = leases == 0;
-                unload = last && (leaving || retired || yielding || !pinned && keepAlive.isZero());
+                HostedModel.this.notifyAll();
+                unload = last && (leaving || retired || yielding || changed || !pinned && keepAlive.isZero());
             }
             if (unload) {
                 unloadIfIdle();
@@ -284,6 +325,31 @@ final class HostedModel implements ServedModel {
         return unloadIfIdle() || loaded().isEmpty();
     }
 
+    /// Loads it again after its file was changed, if the file was changed once more since that failed, and does not
+    /// change
+    /// at this moment. Called time and again, by one thread.
+    void reloadIfChanged() {
+        String found = failure().isPresent() ? ModelParts.state(spec.request().path()) : "";
+        boolean rests = found.equals(seen);
+        seen = found;
+        if (rests && !found.equals(tried)) {
+            tried = found;
+            if (!found.isEmpty()) {
+                Thread.ofVirtual().name("tenon-reload").start(this::reload);
+            }
+        }
+    }
+
+    private void reload() {
+        try {
+            lease().close();
+        } catch (TenonException | QueueFullException e) {
+            LOG.warn("{} cannot answer until its file is right: {}", spec.name(), e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /// Unloads it for good, at once or with the end of its last request.
     void retire() {
         synchronized (this) {
@@ -318,6 +384,7 @@ final class HostedModel implements ServedModel {
                     closing = true;
                     leaving = false;
                     yielding = false;
+                    changed = false;
                     keepAlive = standardKeepAlive();
                     notifyAll();
                 }

@@ -297,6 +297,17 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
         }
     }
 
+    /// {@return whether a model that is to stay loaded cannot answer: its file was changed, or could not be loaded}
+    public boolean isBroken() {
+        return snapshot().stream()
+                .anyMatch(model -> model.pinned() && model.failure().isPresent());
+    }
+
+    /// Loads such models again once their files are others: nobody may send requests to a server that is not ready.
+    public void reloadChanged() {
+        snapshot().stream().filter(HostedModel::pinned).forEach(HostedModel::reloadIfChanged);
+    }
+
     /// {@return whether it has been closed, or is being}
     boolean ended() {
         return closed;

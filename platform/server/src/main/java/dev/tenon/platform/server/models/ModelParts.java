@@ -3,6 +3,7 @@ package dev.tenon.platform.server.models;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -29,6 +30,27 @@ public final class ModelParts {
                     String.format(Locale.ROOT, "%s-%05d-of-%s.gguf", first.group(1), part, first.group(2))));
         }
         return parts;
+    }
+
+    /// {@return a text that is another one after a part was changed or replaced}
+    ///
+    /// @param file the file that is loaded
+    static String state(Path file) {
+        StringBuilder state = new StringBuilder();
+        for (Path part : parts(file)) {
+            try {
+                BasicFileAttributes now = Files.readAttributes(part, BasicFileAttributes.class);
+                state.append(now.fileKey())
+                        .append(' ')
+                        .append(now.size())
+                        .append(' ')
+                        .append(now.lastModifiedTime())
+                        .append('\n');
+            } catch (IOException e) {
+                state.append(e).append('\n');
+            }
+        }
+        return state.toString();
     }
 
     /// {@return the size of all parts}
