@@ -2,7 +2,8 @@ package dev.tenon.api.text;
 
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// Compiles chat templates (Jinja as Hugging Face's `transformers` renders it). Safe for any thread.
+/// Compiles chat templates (Jinja as Hugging Face's `transformers` renders it). The platform has one, of rank 0; a
+/// bundle puts another in its place by a higher service ranking, as a [SamplerProvider] does. Safe for any thread.
 @ConsumerType
 public interface ChatTemplateEngine {
     /// Compiles a template.

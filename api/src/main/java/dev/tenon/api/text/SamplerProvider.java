@@ -2,7 +2,8 @@ package dev.tenon.api.text;
 
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// Makes samplers. The platform has one; a bundle may put another in its place by a higher service ranking.
+/// Makes samplers. The platform has one, of rank 0; a bundle puts another in its place by a higher service ranking:
+/// the annotation `ServiceRanking` of OSGi, which counts without a framework, too.
 @ConsumerType
 public interface SamplerProvider {
     /// Makes the sampler of one sequence.

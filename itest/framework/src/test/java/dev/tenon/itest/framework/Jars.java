@@ -6,6 +6,7 @@ import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeModel;
 import java.lang.classfile.instruction.FieldInstruction;
+import java.lang.classfile.instruction.InvokeInstruction;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -162,6 +163,26 @@ final class Jars {
                                 builder.with(element);
                             }
                         }));
+    }
+
+    /// Copies a jar with another version and one class that calls a method which nobody has: it
+    /// was built against other classes than it runs with.
+    ///
+    /// @param method that the class calls; the copy calls `noSuchMethod` instead
+    static Path misbuilt(Path jar, Path target, String version, String type, String method) throws IOException {
+        return changed(
+                jar,
+                target,
+                version,
+                type,
+                changes -> ClassTransform.transformingMethodBodies((builder, element) -> {
+                    if (element instanceof InvokeInstruction call && call.name().equalsString(method)) {
+                        changes.run();
+                        builder.invokevirtual(call.owner().asSymbol(), "noSuchMethod", call.typeSymbol());
+                    } else {
+                        builder.with(element);
+                    }
+                }));
     }
 
     /// Copies the qwen3 architecture with another version, which rotates neighbours instead of half-split pairs:

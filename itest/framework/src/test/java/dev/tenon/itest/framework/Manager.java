@@ -51,6 +51,12 @@ final class Manager {
         }
     }
 
+    /// {@return a class of its bundle}
+    Class<?> type(String name) throws ClassNotFoundException {
+        Object manager = osgi.service("dev.tenon.platform.bundles.manager.BundleManager", null);
+        return manager.getClass().getClassLoader().loadClass(name);
+    }
+
     private String call(String method, Class<?> type, Object argument) {
         Object manager = osgi.service("dev.tenon.platform.bundles.manager.BundleManager", null);
         try {

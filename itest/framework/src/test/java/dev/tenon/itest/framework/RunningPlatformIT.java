@@ -128,34 +128,6 @@ class RunningPlatformIT {
     }
 
     @Test
-    void aTreeThatWasCopiedWhileTenonRanIsAnInstallationOfItsOwn() throws Exception {
-        Process chat = chat();
-        try {
-            Path copy = folder.resolve("copy");
-            Process copying = new ProcessBuilder("cp", "-r", home.toString(), copy.toString()).start();
-            assertEquals(0, copying.waitFor());
-            Path pointer = copy.resolve("cache/running").resolve(Long.toString(chat.pid()));
-            assertTrue(Files.exists(pointer), "the copy names the process of the original");
-            Result done = new Installation(copy, installation.environment())
-                    .tenon("bundles", "install", version("0.5.0").toString());
-            assertEquals(0, done.code(), done::err);
-            assertFalse(done.out().contains("in process"), done::out);
-            assertEquals(List.of(), jars(home.resolve("deploy")));
-            assertEquals(List.of(MODELS + "-0.5.0.jar"), jars(copy.resolve("deploy")));
-        } finally {
-            end(chat);
-        }
-    }
-
-    private static List<String> jars(Path folder) throws IOException {
-        try (var files = Files.list(folder)) {
-            return files.map(file -> file.getFileName().toString())
-                    .filter(name -> name.endsWith(".jar"))
-                    .toList();
-        }
-    }
-
-    @Test
     void aBundleGoesWithItsJarAlsoAfterABrokenOneWasLaidOverIt() throws Exception {
         Process chat = chat();
         try {

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,5 +95,21 @@ class TrustIT {
         Result list = listed.tenon("bundles", "--json");
         assertFalse(list.out().contains("\"" + MODELS + "\""), list::toString);
         assertTrue(list.err().contains("[BUNDLE-005]"), list::toString);
+    }
+
+    @Test
+    void theDistributionRunsWhereSignaturesAreAskedAndTheEnvironmentDoesNotChangeThat() throws Exception {
+        Path file = any.home().resolve("etc/dev.tenon.platform.bundles.cfg");
+        Files.writeString(file, "\nbundles.trust = signed\n", StandardOpenOption.APPEND);
+        Files.delete(any.home().resolve("etc/trusted-bundles.txt"));
+        Result refused = any.with("TENON_BUNDLES_TRUST", "any")
+                .tenon("bundles", "install", version("0.5.0").toString());
+        assertEquals(1, refused.code(), refused::toString);
+        assertTrue(refused.err().contains("TENON_BUNDLES_TRUST is ignored"), refused::toString);
+        assertTrue(refused.err().contains("(bundles.trust=signed)"), refused::toString);
+        Result list = any.tenon("bundles", "--json");
+        assertEquals("0.1.0", models(list).path("version").asText());
+        assertEquals(
+                "All bundles are running.\n", any.tenon("bundles", "--problems").out());
     }
 }

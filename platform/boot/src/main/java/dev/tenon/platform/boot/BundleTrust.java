@@ -1,6 +1,8 @@
 package dev.tenon.platform.boot;
 
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
 import org.osgi.annotation.versioning.ProviderType;
 
 /// Decides which bundles may run. Trust only the launcher's own service, that of the system bundle.
@@ -11,6 +13,27 @@ import org.osgi.annotation.versioning.ProviderType;
 public interface BundleTrust {
     /// What the names of Tenon's packages begin with.
     String OURS = "dev.tenon.";
+
+    /// What `bundles.trust` may be, the weakest first.
+    List<String> POLICIES = List.of("any", "signed", "listed");
+
+    /// Tells whether a variable of the environment counts for the settings of trust. It may make the policy of the
+    /// file in `etc` stricter, never weaker; where that one asks for anything, what is trusted comes from the file
+    /// alone.
+    ///
+    /// @param setting such as `bundles.trust.list`
+    /// @param value the variable's
+    /// @param policy `bundles.trust` in the file
+    /// @return whether it counts
+    static boolean counts(String setting, String value, String policy) {
+        int strictness = POLICIES.indexOf(policy.strip().toLowerCase(Locale.ROOT));
+        int asked = POLICIES.indexOf(value.strip().toLowerCase(Locale.ROOT));
+        return switch (setting) {
+            case "bundles.trust" -> asked < 0 || asked >= strictness; // what is no policy is refused later
+            case "bundles.trust.certificates", "bundles.trust.list" -> strictness == 0;
+            default -> true;
+        };
+    }
 
     /// Tells what is known of a jar, without admitting it.
     ///

@@ -10,6 +10,7 @@ import dev.tenon.platform.bundles.control.ControlClient;
 import dev.tenon.platform.bundles.listing.BundleTable;
 import dev.tenon.platform.bundles.listing.OsgiBundles;
 import dev.tenon.platform.bundles.listing.WhyTable;
+import dev.tenon.platform.bundles.manager.Accept;
 import dev.tenon.platform.bundles.manager.ApiPackages;
 import dev.tenon.platform.bundles.manager.BundleJar;
 import dev.tenon.platform.bundles.manager.BundleManager;
@@ -124,7 +125,7 @@ public final class BundlesCommand implements TenonCommand {
                 throw noFramework();
             }
             String file = console.model(model).toAbsolutePath().toString();
-            String text = running.isPresent() ? running.get().ask("why", file) : shell.run("why", file);
+            String text = running.isPresent() ? running.get().ask("why", file) : shell.execute("why", file);
             if (json) {
                 console.out().println(text);
             } else {
@@ -153,6 +154,15 @@ public final class BundlesCommand implements TenonCommand {
                 names = "--accept-changed-results",
                 description = "Take a version with which loaded models compute other logits, by more than rounding.")
         boolean acceptChangedResults;
+
+        @Option(names = "--downgrade", description = "Take a version that is lower than that of the installed bundle.")
+        boolean downgrade;
+
+        /// The options that the platform must know.
+        private String accepted() {
+            return (acceptChangedResults ? " " + Accept.CHANGED_RESULTS.option() : "")
+                    + (downgrade ? " " + Accept.DOWNGRADE.option() : "");
+        }
     }
 
     @Command(name = "install", description = "Tests a bundle, moves models to it, and keeps it in deploy/.")
@@ -175,7 +185,7 @@ public final class BundlesCommand implements TenonCommand {
     /// Fetches the bundle if it is not a file; the process that runs the platform needs no access
     /// to repositories.
     private Integer change(String name, String bundle, ChangeOptions options) {
-        String command = options.acceptChangedResults ? name + BundleShell.ACCEPT : name;
+        String command = name + options.accepted();
         if (Files.exists(Path.of(bundle)) || bundle.endsWith(".jar")) {
             return change(command, Path.of(bundle).toAbsolutePath().normalize().toString());
         }
@@ -252,7 +262,7 @@ public final class BundlesCommand implements TenonCommand {
                         running.isPresent()
                                 ? running.get().ask(command, argument) + " in process "
                                         + running.get().pid()
-                                : shell.run(command, argument));
+                                : shell.execute(command, argument));
         return 0;
     }
 
@@ -284,7 +294,7 @@ public final class BundlesCommand implements TenonCommand {
 
     private List<OsgiBundles.Info> bundles() {
         if (shell != null) {
-            return parse(shell.run("list", ""));
+            return parse(shell.execute("list", ""));
         }
         List<OsgiBundles.Info> bundles;
         try {

@@ -7,6 +7,7 @@ import dev.tenon.platform.bundles.control.ControlClient;
 import dev.tenon.platform.bundles.dev.BundleProject;
 import dev.tenon.platform.bundles.dev.StepLog;
 import dev.tenon.platform.bundles.dev.Steps;
+import dev.tenon.platform.bundles.manager.Accept;
 import dev.tenon.platform.bundles.manager.BundleJar;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
@@ -177,12 +178,11 @@ public final class DevCommand implements TenonCommand {
         } catch (IOException e) {
             throw new TenonException(ErrorCode.IO, "The installed version of " + jar + " cannot be kept: " + e, e);
         }
+        String install = "install " + Accept.CHANGED_RESULTS.option() + " " + Accept.DOWNGRADE.option();
         return ControlClient.running(context).stream()
                 .findFirst()
-                .map(platform ->
-                        platform.ask("install" + BundleShell.ACCEPT, jar.toString()) + " in process " + platform.pid())
-                .orElseGet(() ->
-                        shell.run("install" + BundleShell.ACCEPT, jar.toString()) + "; no other platform is running");
+                .map(platform -> platform.ask(install, jar.toString()) + " in process " + platform.pid())
+                .orElseGet(() -> shell.execute(install, jar.toString()) + "; no other platform is running");
     }
 
     private String compare(Path before, Optional<Path> file) {

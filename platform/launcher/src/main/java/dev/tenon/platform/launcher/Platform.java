@@ -114,6 +114,7 @@ final class Platform implements AutoCloseable {
         BundleContext context = framework.getBundleContext();
         context.registerService(BundleProblems.class, problems, null);
         guard(context);
+        FelixUsages.forgetOf(framework);
         framework.start();
         JarInstaller jars = new JarInstaller(home, context, trust, cache, problems);
         List<Bundle> system = jars.install(Home.files(home.system(), ".jar"));
@@ -156,11 +157,11 @@ final class Platform implements AutoCloseable {
         watch();
     }
 
-    /// Registers the trust hooks, unless every bundle may run.
+    /// Registers the trust hook, unless every bundle may run.
     private void guard(BundleContext context) {
         context.registerService(BundleTrust.class, trust, null);
+        context.addBundleListener(trust);
         if (trust.strict()) {
-            context.addBundleListener(trust);
             context.registerService(ResolverHookFactory.class, trust, null);
         }
     }
@@ -300,8 +301,8 @@ final class Platform implements AutoCloseable {
                 : "These bundles failed:\n  " + String.join("\n  ", noted) + "\n";
         throw new PlatformException("The command line did not start. " + why
                 + (trust.strict()
-                        ? " If you trust what is installed, list it: TENON_BUNDLES_TRUST=any tenon bundles trust"
-                                + " --installed."
+                        ? " If you trust what is installed, list it: sha256sum bundles/*.jar bundles/*/*.jar >>"
+                                + " etc/trusted-bundles.txt."
                         : " Unpack or build the distribution again."));
     }
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.LoggingEvent;
+import dev.tenon.platform.boot.BundleChanges;
 import dev.tenon.platform.launcher.home.CacheFolder;
 import dev.tenon.platform.launcher.home.Home;
 import dev.tenon.platform.launcher.home.PlatformException;
@@ -118,6 +119,18 @@ class LauncherPartsTests {
         @Test
         void listNamesLoggers() {
             assertEquals(Map.of("root", "info", "dev.tenon", "trace"), LogSetup.parse("info, dev.tenon = trace,"));
+        }
+
+        @Test
+        void bundlesThatComeAndGoAreToldUnlessALevelWasAskedFor() {
+            Map<String, String> file = Map.of("root", "WARN");
+            assertEquals("info", LogSetup.levels(file, Map.of()).get(BundleChanges.LOGGER));
+            assertEquals(
+                    Map.of("root", "error"), LogSetup.levels(file, Map.of("root", "error"), Map.of()));
+            assertEquals(
+                    "off",
+                    LogSetup.levels(Map.of(BundleChanges.LOGGER, "off"), Map.of("dev.tenon", "debug"))
+                            .get(BundleChanges.LOGGER));
         }
 
         @Test

@@ -3,10 +3,12 @@ package dev.tenon.platform.bundles.control;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.BundleChanges;
 import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.bundles.listing.BundleTable;
 import dev.tenon.platform.bundles.listing.OsgiBundles;
 import dev.tenon.platform.bundles.listing.WhyTable;
+import dev.tenon.platform.bundles.manager.Accept;
 import dev.tenon.platform.bundles.manager.BundleJar;
 import dev.tenon.platform.bundles.manager.BundleManager;
 import dev.tenon.platform.bundles.manager.DeployInstaller;
@@ -19,12 +21,15 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.osgi.framework.BundleContext;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Executes the command `bundles` in this platform, or for another process through the control
 /// channel. A bundle is tested first and then kept in `deploy/`. Safe for any thread.
@@ -32,8 +37,7 @@ import org.osgi.service.component.annotations.ReferenceCardinality;
         service = {BundleShell.class, BundleControl.class},
         configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class BundleShell implements BundleControl {
-    /// Follows the commands `install` and `update` where loaded models may compute other logits.
-    public static final String ACCEPT = " --accept-changed-results";
+    private static final Logger CHANGES = LoggerFactory.getLogger(BundleChanges.LOGGER);
 
     private final BundleManager manager;
     private final EngineControl engine;
@@ -59,25 +63,45 @@ public final class BundleShell implements BundleControl {
         this.deploy = DeployInstaller.folder(context);
     }
 
+    /// Runs one command for another process or a client of a server; who looks at this process is told of a change.
+    @Override
+    public String run(String command, String argument) {
+        String done = execute(command, argument);
+        if (!command.equals("list") && !command.equals("why")) {
+            CHANGES.info(done);
+        }
+        return done;
+    }
+
     /// Runs one command.
     ///
-    /// @param command `list`, `why`, `install`, `update` or `remove`; `install` and `update` with [#ACCEPT]
-    ///     perhaps
+    /// @param command `list`, `why`, `install`, `update` or `remove`; `install` and `update` may be followed by
+    ///     options of [Accept]
     /// @param argument the path of a model or jar, or the bundle's name
     /// @return text for people; JSON for `list` and `why`
     /// @throws TenonException if it fails; nothing has changed then
-    @Override
-    public String run(String command, String argument) {
-        return switch (command) {
+    public String execute(String command, String argument) {
+        List<String> words = List.of(command.split(" "));
+        return switch (words.getFirst()) {
             case "list" -> BundleTable.json(OsgiBundles.all(trust));
             case "why" -> WhyTable.json(engine.explain(LoadRequest.of(Path.of(argument))), OsgiBundles.all());
-            case "install" -> install(Path.of(argument), false);
-            case "install" + ACCEPT -> install(Path.of(argument), true);
-            case "update" -> update(Path.of(argument), false);
-            case "update" + ACCEPT -> update(Path.of(argument), true);
+            case "install" -> install(Path.of(argument), accepted(words));
+            case "update" -> update(Path.of(argument), accepted(words));
             case "remove" -> remove(argument);
-            default -> throw new TenonException(ErrorCode.CONTROL, "There is no command '" + command + "'");
+            default -> throw unknown(command);
         };
+    }
+
+    private static Set<Accept> accepted(List<String> words) {
+        Set<Accept> accepted = Accept.of(words);
+        if (accepted.size() < words.size() - 1) {
+            throw unknown(String.join(" ", words));
+        }
+        return accepted;
+    }
+
+    private static TenonException unknown(String command) {
+        return new TenonException(ErrorCode.CONTROL, "There is no command '" + command + "'");
     }
 
     /// {@return the jars of the installation: in `bundles/` and its folders, and in `deploy/`}
@@ -98,24 +122,27 @@ public final class BundleShell implements BundleControl {
         return found;
     }
 
-    private String update(Path jar, boolean changedResults) {
+    private String update(Path jar, Set<Accept> accepted) {
         BundleJar read = BundleJar.read(jar);
         if (manager.running(read.name()).isEmpty()) {
             throw new TenonException(
                     ErrorCode.BUNDLE_FIXED,
                     "There is no bundle " + read.name() + " to update. 'tenon bundles install' installs it");
         }
-        return install(jar, changedResults);
+        return install(jar, accepted);
     }
 
-    private String install(Path jar, boolean changedResults) {
+    private String install(Path jar, Set<Accept> accepted) {
         // What is kept for the next start are the bytes that were checked, whatever becomes of the
         // file.
         Path copy = BundleManager.stage(jar);
         try {
-            String done = manager.apply(copy, jar.toString(), changedResults);
-            keep(copy, done);
-            return done;
+            // The folder's watcher must wait: otherwise it would go back to the version in the folder.
+            synchronized (manager) {
+                String done = manager.apply(copy, jar.toString(), accepted);
+                keep(copy, done);
+                return done;
+            }
         } finally {
             BundleManager.delete(copy);
         }

@@ -72,7 +72,10 @@ public final class OsgiBundles {
         List<String> reports = reports(context);
         List<Info> all = new ArrayList<>();
         for (Bundle bundle : context.getBundles()) {
-            all.add(withReasons(info(bundle, wiring, trust), reports));
+            Info info = infoIfThere(bundle, wiring, trust);
+            if (info != null) {
+                all.add(withReasons(info, reports));
+            }
         }
         for (String report : reports) {
             String file = report.split(" ", 2)[0];
@@ -125,6 +128,19 @@ public final class OsgiBundles {
                 bundle.sha256(),
                 bundle.signer(),
                 bundle.removable());
+    }
+
+    /// Null if the bundle was uninstalled since it was listed, as in an update that another thread makes.
+    private static Info infoIfThere(Bundle bundle, FrameworkWiring wiring, BundleTrust trust) {
+        try {
+            Info info = info(bundle, wiring, trust);
+            return bundle.getState() == Bundle.UNINSTALLED ? null : info;
+        } catch (IllegalStateException e) {
+            if (bundle.getState() == Bundle.UNINSTALLED) {
+                return null;
+            }
+            throw e;
+        }
     }
 
     private static Info info(Bundle bundle, FrameworkWiring wiring, BundleTrust trust) {

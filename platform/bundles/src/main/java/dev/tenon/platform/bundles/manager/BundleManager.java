@@ -28,6 +28,7 @@ import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
+import org.osgi.framework.Version;
 import org.osgi.framework.wiring.FrameworkWiring;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
@@ -52,6 +53,9 @@ public final class BundleManager {
     /// Selects services of the system bundle, which are the launcher's: no other bundle may speak
     /// for it.
     public static final String LAUNCHER = "(service.bundleid=0)";
+
+    /// Ends what [#apply] returns where nothing was to do.
+    static final String RUNS_ALREADY = " runs already";
 
     private static final String LOCATION = "tenon:";
     private static final long REFRESH_SECONDS = 30;
@@ -87,7 +91,8 @@ public final class BundleManager {
         this.trust = trust;
     }
 
-    /// Installs a bundle, or has it take the place of the running bundle of the same name.
+    /// Installs a bundle, or has it take the place of the running bundle of the same name, which
+    /// may have a higher version.
     ///
     /// @param file the jar; copied
     /// @return what was done, for people
@@ -96,7 +101,7 @@ public final class BundleManager {
     public String apply(Path file) {
         Path copy = stage(file);
         try {
-            return apply(copy, file.toString(), false);
+            return apply(copy, file.toString(), Set.of(Accept.DOWNGRADE));
         } finally {
             delete(copy);
         }
@@ -106,14 +111,14 @@ public final class BundleManager {
     ///
     /// @param copy the jar; stays the caller's
     /// @param shown what messages call it
-    /// @param changedResults whether loaded models may compute other logits with it
+    /// @param accepted what is meant
     /// @return what was done, for people
-    public synchronized String apply(Path copy, String shown, boolean changedResults) {
+    public synchronized String apply(Path copy, String shown, Set<Accept> accepted) {
         try {
             BundleJar jar = BundleJar.read(copy);
             Optional<Bundle> old = running(jar.name());
             if (old.isPresent() && jar.sha256().equals(digest(old.get()))) {
-                return jar.title() + " runs already";
+                return jar.title() + RUNS_ALREADY;
             }
             if (jar.fragment() != null) {
                 throw new TenonException(
@@ -124,8 +129,11 @@ public final class BundleManager {
                                         : ". Fragments are attached at start only: put it into bundles/ and restart"));
             }
             old.ifPresent(this::requireFree);
+            if (!accepted.contains(Accept.DOWNGRADE)) {
+                old.ifPresent(running -> requireNotOlder(jar, running));
+            }
             String location = LOCATION + jar.name() + "/" + jar.version() + "/" + ++changes;
-            return enter(jar, location, old.orElse(null), changedResults);
+            return enter(jar, location, old.orElse(null), accepted.contains(Accept.CHANGED_RESULTS));
         } catch (TenonException e) {
             // The message shall name the file that the caller knows.
             throw new TenonException(e.code(), plain(e).replace(copy.toString(), shown), e);
@@ -272,10 +280,17 @@ public final class BundleManager {
                 places.put(
                         next.getBundleId(), part.old() == null ? -1 : part.old().getBundleId());
             }
+            FrameworkWiring wiring =
+                    context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION).adapt(FrameworkWiring.class);
             for (int i = 0; i < parts.size(); i++) {
                 trying = parts.get(i).jar();
                 step = "was built for another version of the api";
                 refuse(ApiPackages.missing(entered.get(i), context));
+                // What does not resolve says why when it is started.
+                if (wiring.resolveBundles(List.of(entered.get(i)))) {
+                    step = "has classes that do not fit what it runs with";
+                    refuse(LinkCheck.faults(entered.get(i)));
+                }
                 step = "did not start";
                 entered.get(i).start();
                 OfferedServices.await(engine, entered.get(i), parts.get(i).old());
@@ -315,7 +330,7 @@ public final class BundleManager {
             if (e instanceof TenonException known && known.code().equals(ErrorCode.BUNDLE_RESULTS)) {
                 code = known.code();
                 step = "computes something else";
-                kept += ". 'tenon bundles update --accept-changed-results' takes it all the same";
+                kept += ". 'tenon bundles update " + Accept.CHANGED_RESULTS.option() + "' takes it all the same";
             }
             throw new TenonException(code, jar.title() + which + " " + step + ": " + innermost(e) + kept, e);
         }
@@ -325,7 +340,8 @@ public final class BundleManager {
             replaced.put(jar.name(), old.getLocation().replaceFirst("^" + LOCATION, ""));
         }
         String users = parts.stream().skip(1).map(part -> part.jar().name()).collect(Collectors.joining(", "));
-        String done = title(old) + " was replaced by " + jar.title()
+        boolean older = Version.parseVersion(jar.version()).compareTo(old.getVersion()) < 0;
+        String done = title(old) + " was replaced by " + jar.title() + (older ? ", an older version" : "")
                 + (users.isEmpty() ? "" : ", and restarted its users: " + users)
                 + differences.stream().map(line -> "; " + line).collect(Collectors.joining());
         leave(parts.stream().map(Part::old).toList());
@@ -381,6 +397,19 @@ public final class BundleManager {
                 || users.contains(context.getBundle())
                 || users.stream().anyMatch(BundleUsers::isFragment)) {
             throw fixed(bundle, users);
+        }
+    }
+
+    /// Refuses to go back to a lower version of a bundle that was installed; what came with the distribution may be
+    /// replaced by any.
+    private static void requireNotOlder(BundleJar jar, Bundle running) {
+        if (!isOfDistribution(running.getLocation())
+                && Version.parseVersion(jar.version()).compareTo(running.getVersion()) < 0) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_REJECTED,
+                    jar.title() + " is older than " + running.getVersion()
+                            + ", which stays in use. 'tenon bundles update " + Accept.DOWNGRADE.option()
+                            + "' takes it, and so does deploy/ when the file of the other was deleted first");
         }
     }
 

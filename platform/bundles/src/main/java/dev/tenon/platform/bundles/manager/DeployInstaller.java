@@ -2,7 +2,9 @@ package dev.tenon.platform.bundles.manager;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.BundleChanges;
 import dev.tenon.platform.boot.BundleProblems;
+import dev.tenon.platform.boot.Started;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,9 +41,11 @@ import org.slf4j.LoggerFactory;
         property = "service.ranking:Integer=100")
 public final class DeployInstaller implements ArtifactInstaller, BundleProblems {
     private static final Logger LOG = LoggerFactory.getLogger(DeployInstaller.class);
+    private static final Logger CHANGES = LoggerFactory.getLogger(BundleChanges.LOGGER);
     private static final String JAR = ".jar";
 
     private final BundleManager manager;
+    private final BundleContext context;
     private final Bundle framework;
     private final Path deploy;
     private final OtherFiles others;
@@ -61,6 +65,7 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
     @Activate
     public DeployInstaller(BundleContext context, @Reference BundleManager manager) {
         this.manager = manager;
+        this.context = context;
         this.framework = context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION);
         this.deploy = folder(context);
         this.others = new OtherFiles(deploy);
@@ -103,9 +108,15 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
 
     /// Never throws: FileInstall would forget the file, and not tell of its deletion.
     private void take(Path file) {
-        if (!isJar(file)) {
-            return; // the watch of other files reports it
+        // A command that changes the folder too is waited for: what it replaces would otherwise come back.
+        synchronized (manager) {
+            if (isJar(file)) { // the watch of other files reports the others
+                takeAlone(file);
+            }
         }
+    }
+
+    private void takeAlone(Path file) {
         files.remove(file);
         waiting.remove(file);
         Path copy = null;
@@ -123,16 +134,18 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
                     .filter(other -> !problems.containsKey(other));
             files.put(file, jar);
             if (newer.isPresent()) {
-                problem(
-                        file,
-                        file.getFileName() + " is ignored: " + newer.get().getFileName() + " holds "
-                                + files.get(newer.get()).title() + ", which is newer than its " + jar.version());
+                ignored(file, newer.get());
                 return;
             }
-            String done = manager.apply(copy, file.toString(), false);
+            String done = manager.apply(copy, file.toString(), Set.of());
             installed.put(file, jar);
             problems.remove(file);
-            LOG.info("{}: {}", file.getFileName(), done);
+            tell(file.getFileName() + ": " + done);
+            for (Path other : files.keySet()) {
+                if (!other.equals(file) && files.get(other).name().equals(jar.name()) && isJar(other)) {
+                    ignored(other, file);
+                }
+            }
         } catch (RuntimeException e) {
             if (isEnding(file, e)) {
                 return;
@@ -190,7 +203,7 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
                 installed.put(next.get(), files.get(next.get()));
                 problems.remove(next.get());
             }
-            LOG.info("{} was deleted: {}", file.getFileName(), done);
+            tell(file.getFileName() + " was deleted: " + done);
         } catch (RuntimeException e) {
             if (!isEnding(file, e)) {
                 LOG.warn("{} was deleted, but {} runs on: {}", file.getFileName(), gone.title(), e.getMessage());
@@ -206,6 +219,22 @@ public final class DeployInstaller implements ArtifactInstaller, BundleProblems 
 
     private static Version version(BundleJar jar) {
         return Version.parseVersion(jar.version());
+    }
+
+    /// Of two jars with one bundle the other one runs.
+    private void ignored(Path file, Path other) {
+        problem(
+                file,
+                file.getFileName() + " is ignored: " + other.getFileName() + " holds "
+                        + files.get(other).title() + ", which is "
+                        + (version(files.get(other)).equals(version(files.get(file))) ? "not older" : "newer")
+                        + " than its " + files.get(file).version());
+    }
+
+    /// Logs what was done, so that people see what changes while a command runs.
+    private void tell(String done) {
+        boolean news = !done.endsWith(BundleManager.RUNS_ALREADY) && context.getServiceReference(Started.class) != null;
+        (news ? CHANGES : LOG).info(done);
     }
 
     private void problem(Path file, String text) {

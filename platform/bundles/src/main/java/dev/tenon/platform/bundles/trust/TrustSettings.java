@@ -1,9 +1,12 @@
 package dev.tenon.platform.bundles.trust;
 
 import dev.tenon.api.config.Setting;
+import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.cli.SettingsSource;
 import dev.tenon.platform.core.control.SettingValue;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
@@ -18,7 +21,7 @@ public final class TrustSettings implements SettingsSource {
             Setting.choice(
                     "bundles.trust",
                     "any",
-                    List.of("any", "signed", "listed"),
+                    BundleTrust.POLICIES,
                     "What is required of a bundle before any of its code runs."),
             Setting.path(
                     "bundles.trust.certificates",
@@ -39,9 +42,26 @@ public final class TrustSettings implements SettingsSource {
 
     @Override
     public List<SettingValue> settings() {
+        Map<String, String> environment = counting(System.getenv());
         return ALL.stream()
                 .map(setting ->
-                        SettingValue.find("bundles", setting, Map.of(), System.getenv(), file, "etc/" + PID + ".cfg"))
+                        SettingValue.find("bundles", setting, Map.of(), environment, file, "etc/" + PID + ".cfg"))
                 .toList();
+    }
+
+    /// The variables that do not weaken what the file says.
+    private Map<String, String> counting(Map<String, String> environment) {
+        String policy = String.valueOf(file.getOrDefault("bundles.trust", "any"));
+        Map<String, String> counting = new HashMap<>(environment);
+        counting.entrySet()
+                .removeIf(each -> each.getKey().startsWith("TENON_BUNDLES_")
+                        && !BundleTrust.counts(
+                                each.getKey()
+                                        .substring("TENON_".length())
+                                        .toLowerCase(Locale.ROOT)
+                                        .replace('_', '.'),
+                                each.getValue(),
+                                policy));
+        return counting;
     }
 }

@@ -110,8 +110,8 @@ final class SettingsTable {
                 `etc/dev.tenon.platform.cli.cfg` for the command line, `etc/dev.tenon.platform.bundles.cfg` for bundles. `--set NAME=VALUE` gives
                 a backend's setting, `prefill.budget.ms`, `prefix.cache`, `tuned` or `unused.tensors` for one model. A setting marked * is read
                 once in a process, from a system property of its name (`TENON_JAVA_OPTS=-Dtenon.kernels.x86=off`) or the environment.
-                `tenon config` shows the values that hold, and where they come from. Where two bundles offer the same id, `prefer.backend.ID`,
-                `prefer.architecture.ID` and `prefer.format.ID` name the class or the bundle to take.""");
+                `tenon config` shows the values that hold, and where they come from. Which of several bundles is used, and how
+                `prefer.KIND.ID` names another one: [bundles.md](bundles.md#which-one-is-used).""");
         String owner = "";
         for (SettingValue value : values) {
             Setting setting = value.setting();

@@ -15,6 +15,7 @@ import dev.tenon.platform.core.check.SelfCheck;
 import dev.tenon.platform.core.control.EngineControl;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.control.SettingValue;
+import dev.tenon.platform.core.registry.ServiceRank;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
 import java.util.List;
@@ -33,6 +34,7 @@ import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.osgi.service.component.annotations.ReferencePolicy;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /// The engine as an OSGi service: feeds the registry from the service registry and takes settings
 /// from ConfigAdmin.
@@ -84,7 +86,7 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addFormat(QuantFormat service, Map<String, Object> properties) {
-        add(service, owner(properties));
+        add(service, properties);
     }
 
     void removeFormat(QuantFormat service) {
@@ -93,7 +95,7 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addArchitecture(ModelArchitecture service, Map<String, Object> properties) {
-        add(service, owner(properties));
+        add(service, properties);
     }
 
     void removeArchitecture(ModelArchitecture service) {
@@ -102,7 +104,7 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC, target = "(backend.id=*)")
     void addBackend(Backend service, Map<String, Object> properties) {
-        add(service, owner(properties));
+        add(service, properties);
     }
 
     void removeBackend(Backend service) {
@@ -111,7 +113,7 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addKernels(KernelProvider service, Map<String, Object> properties) {
-        add(service, owner(properties));
+        add(service, properties);
     }
 
     void removeKernels(KernelProvider service) {
@@ -120,7 +122,7 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addTokenizers(TokenizerProvider service, Map<String, Object> properties) {
-        add(service, owner(properties));
+        add(service, properties);
     }
 
     void removeTokenizers(TokenizerProvider service) {
@@ -136,7 +138,7 @@ public final class EngineComponent implements Engine, EngineControl {
         // A new version on trial must start now: one that does not is no replacement.
         if (!registry.isHeld(owner(properties)) || late.fetch()) {
             templates.put(reference, late);
-            add(late, owner(properties));
+            add(late, properties);
         }
     }
 
@@ -150,15 +152,16 @@ public final class EngineComponent implements Engine, EngineControl {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addSamplers(SamplerProvider service, Map<String, Object> properties) {
-        add(service, owner(properties));
+        add(service, properties);
     }
 
     void removeSamplers(SamplerProvider service) {
         registry.remove(service);
     }
 
-    private void add(Object service, long owner) {
-        registry.add(service, owner);
+    private void add(Object service, Map<String, Object> properties) {
+        long owner = owner(properties);
+        registry.add(service, owner, title(owner), ServiceRank.of(properties));
         if (engine != null) {
             warn();
         }
@@ -168,11 +171,13 @@ public final class EngineComponent implements Engine, EngineControl {
     private void warn() {
         for (ServiceRegistry.Refused refused : registry.refused()) {
             if (warned.add(refused.owner())) {
-                LOG.warn(
-                        "{} is not used in full: {} [{}]",
-                        title(refused.owner()),
-                        text(refused),
-                        ErrorCode.DUPLICATE_ID);
+                // A rank is given on purpose, so nobody needs to be warned.
+                LOG.atLevel(refused.outranked() ? Level.INFO : Level.WARN)
+                        .log(
+                                "{} is not used in full: {} [{}]",
+                                title(refused.owner()),
+                                text(refused),
+                                ErrorCode.DUPLICATE_ID);
             }
         }
     }
@@ -180,8 +185,9 @@ public final class EngineComponent implements Engine, EngineControl {
     private String text(ServiceRegistry.Refused refused) {
         return refused.holder() == ServiceRegistry.NO_OWNER
                 ? refused.what()
-                : refused.what() + " is offered by " + title(refused.holder()) + " already (prefer." + refused.setting()
-                        + " can name the one to use)";
+                : refused.what() + " is offered by " + title(refused.holder())
+                        + (refused.outranked() ? ", which has a higher rank" : " already") + " (prefer."
+                        + refused.setting() + " can name the one to use)";
     }
 
     private String title(long bundle) {

@@ -197,8 +197,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     }
 
     private ChatTemplate compile(String source) {
-        return registry.templateEngines().stream()
-                .findFirst()
+        return registry.templateEngine()
                 .orElseThrow(() -> new TenonException(
                         ErrorCode.MODEL_TEMPLATE,
                         file.path().getFileName() + " has a chat template, and nothing installed compiles it; add"
@@ -382,8 +381,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     }
 
     Sampler sampler(SamplingParams params) {
-        return registry.samplerProviders().stream()
-                .findFirst()
+        return registry.samplerProvider()
                 .orElseThrow(() -> new TenonException(
                         ErrorCode.ENV_PLATFORM, "No bundle that runs samples tokens. Install the distribution again"))
                 .create(params, config.vocabularySize());

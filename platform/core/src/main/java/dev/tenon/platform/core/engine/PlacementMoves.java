@@ -96,8 +96,10 @@ final class PlacementMoves {
         forgetTemplateOf(List.of(service));
     }
 
-    /// Returns to a service that the model used before it was withdrawn.
+    /// Returns to a service that the model used before it was withdrawn; a new engine for chat templates may be
+    /// the one to use.
     void returned(Object service) {
+        forgetTemplateOf(List.of(service));
         if (withdrawnClasses.remove(service.getClass().getName())) {
             loop.get().placed().reconsider();
         }

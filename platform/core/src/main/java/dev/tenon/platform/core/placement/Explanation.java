@@ -13,6 +13,8 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.ChatTemplateEngine;
+import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.control.Selection.Candidate;
 import dev.tenon.platform.core.placement.BackendSelection.Outcome;
@@ -43,6 +45,8 @@ final class Explanation {
     List<Selection> selections() {
         architecture();
         decision.file().tensors().forEach(this::format);
+        one("sampler", SamplerProvider.class);
+        one("template", ChatTemplateEngine.class);
         ModelArchitecture architecture = decision.architecture();
         if (architecture != null && selection == null) {
             Candidate refused = new Candidate(architecture.id(), architecture.getClass(), false, failure());
@@ -93,6 +97,18 @@ final class Explanation {
                 "architecture",
                 "general.architecture " + id,
                 orAbsent(candidates, present, id, "the architecture '" + id + "'")));
+    }
+
+    /// A kind of which one is used, whatever the model.
+    private void one(String kind, Class<?> type) {
+        List<Candidate> candidates = registry.ranked(type).stream()
+                .map(each -> new Candidate(
+                        each.origin(),
+                        each.type(),
+                        each.used(),
+                        "rank " + each.rank() + (each.used() ? "" : "; prefer." + kind + " can name it")))
+                .toList();
+        selections.add(new Selection(kind, "of all models", candidates));
     }
 
     private void format(TensorInfo tensor) {

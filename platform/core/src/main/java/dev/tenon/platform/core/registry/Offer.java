@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 
 /// What is offered to models of all that is installed.
 ///
@@ -17,21 +17,33 @@ import java.util.function.BiPredicate;
 record Offer(List<Object> services, List<Refused> refused) {
     /// Finds out what is offered.
     ///
-    /// @param entries all that is installed; of two with one id the earlier one is offered
+    /// @param entries all that is installed; of two with one id that of the higher rank is offered, of equal ones
+    ///     the earlier one
     /// @param held numbers of the bundles that are not to be offered
-    /// @param preferred tells whether a setting names a service to be offered for its id
-    static Offer of(List<Entry> entries, Set<Long> held, BiPredicate<Object, String> preferred) {
+    /// @param preferred tells whether a setting names an entry's service to be offered for its id
+    static Offer of(List<Entry> entries, Set<Long> held, Predicate<Entry> preferred) {
         Map<String, Entry> holders = new HashMap<>();
         List<Entry> open = new ArrayList<>();
         for (Entry entry : entries) {
             if (!held.contains(entry.owner())) {
                 open.add(entry);
-                if (isRuled(entry)
-                        && entry.ids().flaw() == null
-                        && preferred.test(entry.service(), entry.ids().setting())) {
+                if (isRuled(entry) && entry.ids().flaw() == null && preferred.test(entry)) {
                     for (String id : entry.ids().all()) {
                         holders.putIfAbsent(id, entry);
                     }
+                }
+            }
+        }
+        Set<String> named = Set.copyOf(holders.keySet());
+        for (Entry entry : open) {
+            for (String id : entry.ids().all()) {
+                // Ids of which all ranks are 0 fall to those that are offered, below.
+                boolean first = !holders.containsKey(id) && entry.rank() > 0;
+                if (first
+                        || !named.contains(id)
+                                && holders.containsKey(id)
+                                && entry.rank() > holders.get(id).rank()) {
+                    holders.put(id, entry);
                 }
             }
         }
@@ -42,7 +54,7 @@ record Offer(List<Object> services, List<Refused> refused) {
             if (lost == null) {
                 services.add(entry.service());
                 for (String id : entry.ids().all()) {
-                    holders.put(id, entry);
+                    holders.putIfAbsent(id, entry);
                 }
             } else {
                 Entry holder = holders.get(lost);
@@ -50,7 +62,8 @@ record Offer(List<Object> services, List<Refused> refused) {
                         entry.owner(),
                         lost,
                         holder == null ? ServiceRegistry.NO_OWNER : holder.owner(),
-                        entry.ids().setting()));
+                        entry.ids().setting(),
+                        holder != null && holder.rank() > entry.rank()));
             }
         }
         return new Offer(Collections.unmodifiableList(services), List.copyOf(refused));

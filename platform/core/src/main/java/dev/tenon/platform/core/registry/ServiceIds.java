@@ -3,6 +3,8 @@ package dev.tenon.platform.core.registry;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.ChatTemplateEngine;
+import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.core.gguf.TensorType;
 import dev.tenon.platform.core.gguf.TensorTypes;
@@ -17,19 +19,26 @@ import java.util.List;
 /// @param all what nobody else may have, as messages call it: kind and id, and a format's type number
 /// @param flaw why nobody may have these ids, or null
 record ServiceIds(String kind, String name, List<String> all, String flaw) {
-    /// {@return the ids of a service; none for kinds of which the platform takes all, or the best}
+    /// {@return the ids of a service; none for kernels, of which each op takes the best}
     static ServiceIds of(Object service) {
         return switch (service) {
             case QuantFormat format -> of(format);
             case ModelArchitecture architecture -> of("architecture", architecture.id());
             case Backend backend -> of("backend", backend.id());
             case TokenizerProvider tokenizer -> of("tokenizer", tokenizer.model());
+            case SamplerProvider sampler -> only("sampler");
+            case ChatTemplateEngine engine -> only("template");
             default -> new ServiceIds("", "", List.of(), null);
         };
     }
 
     private static ServiceIds of(String kind, String name) {
         return new ServiceIds(kind, name, List.of(kind + " " + name), null);
+    }
+
+    /// The ids of a kind of which one is used: the kind itself.
+    private static ServiceIds only(String kind) {
+        return new ServiceIds(kind, "", List.of("the " + kind), null);
     }
 
     private static ServiceIds of(QuantFormat format) {
@@ -46,6 +55,6 @@ record ServiceIds(String kind, String name, List<String> all, String flaw) {
 
     /// {@return the setting that names the one to offer where several bundles have the id}
     String setting() {
-        return kind + "." + name;
+        return name.isEmpty() ? kind : kind + "." + name;
     }
 }

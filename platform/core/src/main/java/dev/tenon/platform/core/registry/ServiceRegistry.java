@@ -12,6 +12,7 @@ import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.core.control.Origins;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +25,8 @@ import java.util.stream.Collectors;
 /// The services that are installed now. Safe for any thread.
 ///
 /// Of two bundles' services with one id the first is offered, unless a preference names the class or the
-/// jar of the other; the second waits until the first is gone. Of services that no bundle owns all are
+/// jar of the other; the second waits until the first is gone. Samplers and template engines have no id: of
+/// those the one of the highest rank is offered. Of services that no bundle owns all are
 /// offered, but asking for an id that two of them have is refused with a list of both.
 ///
 /// The services of a bundle can be held: they are kept but not offered. So a new version of a bundle is
@@ -50,8 +52,9 @@ public final class ServiceRegistry {
 
     private volatile Offer offer = new Offer(List.of(), List.of());
 
-    /// A service and the number of the bundle that it comes from.
-    record Entry(Object service, long owner, ServiceIds ids) {}
+    /// A service, the number and the name of the bundle that it comes from, and its rank among those of which
+    /// one is used; 0 for others.
+    record Entry(Object service, long owner, String origin, ServiceIds ids, int rank) {}
 
     /// A service of a bundle that is not offered.
     ///
@@ -59,7 +62,8 @@ public final class ServiceRegistry {
     /// @param what the id that it cannot have, such as `format Q8_0`, or a whole reason
     /// @param holder number of the bundle that has it, or [ServiceRegistry#NO_OWNER] if nobody may have it
     /// @param setting what names the one to offer, such as `format.Q8_0`
-    public record Refused(long owner, String what, long holder, String setting) {}
+    /// @param outranked whether the other one has a higher rank
+    public record Refused(long owner, String what, long holder, String setting, boolean outranked) {}
 
     /// Creates an empty registry.
     public ServiceRegistry() {}
@@ -83,10 +87,20 @@ public final class ServiceRegistry {
     /// @param owner number of the bundle it comes from, or [#NO_OWNER]
     /// @throws IllegalArgumentException if it is of no known kind
     public void add(Object service, long owner) {
+        boolean ranked = service instanceof SamplerProvider || service instanceof ChatTemplateEngine;
+        add(service, owner, Origins.of(service), ranked ? ServiceRank.of(service.getClass()) : 0);
+    }
+
+    /// The same for a service of a framework.
+    ///
+    /// @param origin name and version of the bundle it comes from
+    /// @param rank the service's; counts for samplers and template engines
+    public void add(Object service, long owner, String origin, int rank) {
         if (!isKnown(service)) {
             throw new IllegalArgumentException("no kind of service: " + service.getClass());
         }
-        Entry entry = new Entry(service, owner, ServiceIds.of(service));
+        ServiceIds ids = ServiceIds.of(service);
+        Entry entry = new Entry(service, owner, origin, ids, ids.name().isEmpty() ? rank : 0);
         synchronized (this) {
             if (find(service) != null) {
                 return;
@@ -295,18 +309,19 @@ public final class ServiceRegistry {
 
     /// Sets what is offered where two services have one id.
     ///
-    /// @param byId names of classes, of bundles or of jars, by `format.ID`, `architecture.ID`, `backend.ID`
+    /// @param byId names of classes, of bundles or of jars, by `format.ID`, `architecture.ID`, `backend.ID`,
+    ///     `tokenizer.ID`, `sampler` and `template`
     public synchronized void prefer(Map<String, String> byId) {
         preferences = Map.copyOf(byId);
         change(entries, held);
     }
 
-    private boolean isPreferred(Object service, String setting) {
-        String preferred = preferences.get(setting);
+    private boolean isPreferred(Entry entry) {
+        String preferred = preferences.get(entry.ids.setting());
         return preferred != null
-                && (service.getClass().getName().endsWith(preferred)
-                        || Origins.of(service).startsWith(preferred + " ")
-                        || origin(service).contains(preferred));
+                && (entry.service.getClass().getName().endsWith(preferred)
+                        || entry.origin.startsWith(preferred + " ")
+                        || origin(entry.service).contains(preferred));
     }
 
     /// {@return the format of a tensor type}
@@ -380,14 +395,43 @@ public final class ServiceRegistry {
         return all(TokenizerProvider.class);
     }
 
-    /// {@return the chat template engines}
-    public List<ChatTemplateEngine> templateEngines() {
-        return all(ChatTemplateEngine.class);
+    /// {@return the engine for chat templates}
+    public Optional<ChatTemplateEngine> templateEngine() {
+        return best(ChatTemplateEngine.class);
     }
 
-    /// {@return the sampler providers}
-    public List<SamplerProvider> samplerProviders() {
-        return all(SamplerProvider.class);
+    /// {@return the maker of samplers}
+    public Optional<SamplerProvider> samplerProvider() {
+        return best(SamplerProvider.class);
+    }
+
+    /// Tells of a kind of which one is used what there is.
+    ///
+    /// @param kind such as [SamplerProvider]
+    /// @return for each that is not held where it comes from, its rank, and whether it is the one that is used
+    public List<Ranked> ranked(Class<?> kind) {
+        Object used = best(kind).orElse(null);
+        return entries.stream()
+                .filter(entry -> kind.isInstance(entry.service) && !held.contains(entry.owner))
+                .map(entry -> new Ranked(entry.origin, entry.service.getClass(), entry.rank, entry.service == used))
+                .toList();
+    }
+
+    /// A service of a kind of which one is used.
+    ///
+    /// @param origin name and version of its bundle, or else of its jar or module
+    /// @param type its class
+    /// @param rank the higher one is used
+    /// @param used whether it is used
+    public record Ranked(String origin, Class<?> type, int rank, boolean used) {}
+
+    /// {@return of the offered services of a kind the preferred one, or that of the highest rank, or the first}
+    private <S> Optional<S> best(Class<S> kind) {
+        return entries.stream()
+                .filter(entry -> kind.isInstance(entry.service) && offers(entry.service))
+                .min(Comparator.comparing((Entry entry) -> !isPreferred(entry))
+                        .thenComparing(Comparator.comparingInt(Entry::rank).reversed()))
+                .map(entry -> kind.cast(entry.service));
     }
 
     /// {@return the only one of some services with an id, or the preferred one}
@@ -396,9 +440,10 @@ public final class ServiceRegistry {
             return found.getFirst();
         }
         String key = kind + "." + id;
-        for (S service : found) {
-            if (isPreferred(service, key)) {
-                return service;
+        for (Entry entry : entries) {
+            int index = found.indexOf(entry.service);
+            if (index >= 0 && isPreferred(entry)) {
+                return found.get(index);
             }
         }
         throw new TenonException(

@@ -6,13 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
+import dev.tenon.api.text.Sampler;
+import dev.tenon.api.text.SamplerProvider;
+import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.lang.foreign.MemorySegment;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.osgi.service.component.propertytypes.ServiceRanking;
 
 /// Ids that several bundles want.
 class ServiceRegistryTests {
@@ -74,7 +79,9 @@ class ServiceRegistryTests {
         registry.add(second, SECOND);
         assertSame(first, registry.format(200).orElseThrow());
         assertEquals(List.of(first), registry.formats());
-        assertEquals(List.of(new ServiceRegistry.Refused(SECOND, "format X5", FIRST, "format.X5")), registry.refused());
+        assertEquals(
+                List.of(new ServiceRegistry.Refused(SECOND, "format X5", FIRST, "format.X5", false)),
+                registry.refused());
         registry.remove(first);
         assertSame(second, registry.format(200).orElseThrow());
         assertEquals(List.of(), registry.refused());
@@ -132,5 +139,75 @@ class ServiceRegistryTests {
         assertEquals(FIRST, registry.refused().getFirst().owner());
         registry.prefer(Map.of());
         assertEquals(List.of(first), registry.formats());
+    }
+
+    private static class Maker implements SamplerProvider {
+        @Override
+        public Sampler create(SamplingParams params, int vocabularySize) {
+            throw new UnsupportedOperationException("not needed here");
+        }
+    }
+
+    @ServiceRanking(7)
+    private static final class RankedMaker extends Maker {}
+
+    private final Maker ours = new Maker();
+    private final Maker theirs = new Maker();
+
+    @Test
+    void theSamplerOfTheHighestRankIsOfferedWhereverItComes() {
+        registry.add(ours, FIRST, "platform.core 1.0.0", 0);
+        registry.add(theirs, SECOND, "org.example 1.0.0", 5);
+        assertSame(theirs, registry.samplerProvider().orElseThrow());
+        assertEquals(
+                List.of(new ServiceRegistry.Refused(FIRST, "the sampler", SECOND, "sampler", true)),
+                registry.refused());
+        Maker third = new Maker();
+        registry.add(third, THIRD, "org.example.third 1.0.0", 5);
+        assertSame(theirs, registry.samplerProvider().orElseThrow(), "of equal ranks the first");
+        assertEquals(List.of(5, 5, 0), ranks());
+        registry.remove(theirs);
+        assertSame(third, registry.samplerProvider().orElseThrow());
+        registry.remove(third);
+        assertSame(ours, registry.samplerProvider().orElseThrow());
+        assertEquals(List.of(), registry.refused());
+    }
+
+    private List<Integer> ranks() {
+        return registry.ranked(SamplerProvider.class).stream()
+                .map(ServiceRegistry.Ranked::rank)
+                .sorted(Comparator.reverseOrder())
+                .toList();
+    }
+
+    @Test
+    void aSamplerThatWouldNeverBeUsedIsRefusedWhenItComes() {
+        registry.add(ours, FIRST, "platform.core 1.0.0", 0);
+        registry.hold(SECOND);
+        registry.add(theirs, SECOND, "org.example 1.0.0", 0);
+        assertEquals(
+                List.of(new ServiceRegistry.Refused(SECOND, "the sampler", FIRST, "sampler", false)),
+                registry.refused(Set.of(SECOND), Set.of()));
+    }
+
+    @Test
+    void aSettingNamesTheSamplerWhateverTheRanks() {
+        registry.prefer(Map.of("sampler", "org.example"));
+        registry.add(ours, FIRST, "platform.core 1.0.0", 9);
+        registry.add(theirs, SECOND, "org.example 1.0.0", 0);
+        assertSame(theirs, registry.samplerProvider().orElseThrow());
+        registry.prefer(Map.of());
+        assertSame(ours, registry.samplerProvider().orElseThrow());
+    }
+
+    @Test
+    void withoutAFrameworkTheAnnotationGivesTheRank() {
+        Maker ranked = new RankedMaker();
+        registry.add(ours);
+        registry.add(ranked);
+        assertSame(ranked, registry.samplerProvider().orElseThrow());
+        registry.add(theirs, FIRST);
+        assertSame(ranked, registry.samplerProvider().orElseThrow());
+        assertEquals(FIRST, registry.refused().getFirst().owner());
     }
 }

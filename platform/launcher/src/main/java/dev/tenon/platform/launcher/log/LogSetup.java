@@ -6,6 +6,7 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
+import dev.tenon.platform.boot.BundleChanges;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
@@ -17,8 +18,9 @@ import java.util.Properties;
 
 /// Sets logging up without an XML file: warnings and worse go to standard error, one line each.
 ///
-/// Levels, later ones override earlier ones: `WARN`; `etc/log.properties` (logger name = level,
-/// `root` for the rest); the environment variable `TENON_LOG`; the system property `tenon.log`. The
+/// Levels, later ones override earlier ones: `WARN`, and `INFO` for bundles that come, change and
+/// go while a command runs ([BundleChanges]); `etc/log.properties` (logger name = level, `root` for
+/// the rest); the environment variable `TENON_LOG`; the system property `tenon.log`. The
 /// last two hold a level for everything (`debug`), or a list such as
 /// `info,dev.tenon.platform=debug`.
 public final class LogSetup {
@@ -44,10 +46,10 @@ public final class LogSetup {
         Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
         root.setLevel(Level.WARN);
         root.addAppender(console);
-        Map<String, String> levels = new LinkedHashMap<>();
-        levels.putAll(fromFile(System.getProperty("tenon.home")));
-        levels.putAll(parse(System.getenv("TENON_LOG")));
-        levels.putAll(parse(System.getProperty("tenon.log")));
+        Map<String, String> levels = levels(
+                fromFile(System.getProperty("tenon.home")),
+                parse(System.getenv("TENON_LOG")),
+                parse(System.getProperty("tenon.log")));
         for (Map.Entry<String, String> entry : levels.entrySet()) {
             Level wanted = Level.toLevel(entry.getValue(), null);
             if (wanted == null) {
@@ -57,6 +59,25 @@ public final class LogSetup {
                 (entry.getKey().equals(ROOT) ? root : context.getLogger(entry.getKey())).setLevel(wanted);
             }
         }
+    }
+
+    /// {@return the levels of all sources}
+    ///
+    /// @param file what the file says
+    /// @param asked what the environment and the command line say; their level for everything is
+    ///     also that of bundles that come and go
+    @SafeVarargs
+    public static Map<String, String> levels(Map<String, String> file, Map<String, String>... asked) {
+        Map<String, String> levels = new LinkedHashMap<>();
+        levels.put(BundleChanges.LOGGER, "info");
+        levels.putAll(file);
+        for (Map<String, String> each : asked) {
+            if (each.containsKey(ROOT)) {
+                levels.remove(BundleChanges.LOGGER);
+            }
+            levels.putAll(each);
+        }
+        return levels;
     }
 
     /// Reads `info,some.logger=debug` into logger names and levels; `root` is the name of a level

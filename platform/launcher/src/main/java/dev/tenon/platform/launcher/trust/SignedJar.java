@@ -108,7 +108,7 @@ public record SignedJar(String sha256, List<CodeSigner> signers, String flaw) {
                         .toList());
     }
 
-    private static String digest(Path file) throws IOException {
+    static String digest(Path file) throws IOException {
         try (DigestInputStream in =
                 new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
             in.transferTo(OutputStream.nullOutputStream());

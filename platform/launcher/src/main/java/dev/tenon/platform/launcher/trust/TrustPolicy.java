@@ -1,5 +1,6 @@
 package dev.tenon.platform.launcher.trust;
 
+import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.launcher.home.CfgFile;
 import dev.tenon.platform.launcher.home.Home;
 import dev.tenon.platform.launcher.home.PlatformException;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import org.slf4j.LoggerFactory;
 
 /// Which bundles may run, as `etc/dev.tenon.platform.bundles.cfg` says. The certificates and the
 /// list are read at each check, so that a change applies to the next bundle.
@@ -36,12 +38,13 @@ import java.util.stream.Collectors;
 /// @param certificates trusted certificates: PEM, or a key store
 /// @param password of the key store, perhaps empty
 /// @param list digests of trusted jars, a line each, as `sha256sum` prints them
-public record TrustPolicy(Mode mode, Path certificates, String password, Path list) {
+/// @param shipped digests of the distribution's jars, in the same form, see [ShippedJars]
+public record TrustPolicy(Mode mode, Path certificates, String password, Path list, Path shipped) {
     /// What is asked of a bundle.
     enum Mode {
         /// Nothing, but a signature must be valid if there is one.
         ANY,
-        /// It is signed with a trusted certificate's key, or listed.
+        /// It is signed with a trusted certificate's key, or listed, or came with the distribution.
         SIGNED,
         /// That its digest is in the list.
         LISTED
@@ -50,6 +53,7 @@ public record TrustPolicy(Mode mode, Path certificates, String password, Path li
     private static final String CODE_SIGNING = "1.3.6.1.5.5.7.3.3";
     private static final String ANY_PURPOSE = "2.5.29.37.0";
     private static final String FILE = "dev.tenon.platform.bundles.cfg";
+    private static final String TRUST = "bundles.trust";
 
     /// Reads the settings.
     ///
@@ -70,7 +74,7 @@ public record TrustPolicy(Mode mode, Path certificates, String password, Path li
                         file + " cannot be read, so the bundles that may run are unknown: " + e.getMessage() + ".");
             }
         }
-        String asked = value(values, environment, "bundles.trust", "any");
+        String asked = value(values, environment, TRUST, "any");
         Mode mode;
         try {
             mode = Mode.valueOf(asked.toUpperCase(Locale.ROOT));
@@ -82,12 +86,25 @@ public record TrustPolicy(Mode mode, Path certificates, String password, Path li
                 mode,
                 path(home, value(values, environment, "bundles.trust.certificates", "etc/trusted-bundles.pem")),
                 value(values, environment, "bundles.trust.password", ""),
-                path(home, value(values, environment, "bundles.trust.list", "etc/trusted-bundles.txt")));
+                path(home, value(values, environment, "bundles.trust.list", "etc/trusted-bundles.txt")),
+                home.lib().resolve(ShippedJars.LIST));
     }
 
     private static String value(
             Map<String, Object> values, UnaryOperator<String> environment, String key, String otherwise) {
-        String given = environment.apply("TENON_" + key.toUpperCase(Locale.ROOT).replace('.', '_'));
+        String name = "TENON_" + key.toUpperCase(Locale.ROOT).replace('.', '_');
+        String given = environment.apply(name);
+        String policy = values.getOrDefault(TRUST, "any").toString();
+        if (given != null && !BundleTrust.counts(key, given, policy)) {
+            LoggerFactory.getLogger(TrustPolicy.class)
+                    .warn(
+                            "{} is ignored: etc/{} says {}={}, which nothing outside it weakens [CFG-001]",
+                            name,
+                            FILE,
+                            TRUST,
+                            policy);
+            given = null;
+        }
         Object value = given != null ? given : values.getOrDefault(key, otherwise);
         return value.toString().strip();
     }
@@ -105,11 +122,14 @@ public record TrustPolicy(Mode mode, Path certificates, String password, Path li
             return jar.flaw();
         }
         try {
-            if (listed().contains(jar.sha256())) {
+            if (digests(list).contains(jar.sha256())) {
                 return null;
             }
             if (mode == Mode.LISTED) {
                 return "its SHA-256 " + jar.sha256() + " is not in " + list;
+            }
+            if (digests(shipped).contains(jar.sha256())) {
+                return null;
             }
             return jar.flaw() != null ? jar.flaw() : unsigned(jar);
         } catch (IOException | GeneralSecurityException e) {
@@ -168,11 +188,11 @@ public record TrustPolicy(Mode mode, Path certificates, String password, Path li
         }
     }
 
-    private Set<String> listed() throws IOException {
-        if (!Files.exists(list)) {
+    private static Set<String> digests(Path file) throws IOException {
+        if (!Files.exists(file)) {
             return Set.of();
         }
-        return Files.readAllLines(list).stream()
+        return Files.readAllLines(file).stream()
                 .map(line -> line.strip().split("\\s", 2)[0].toLowerCase(Locale.ROOT))
                 .filter(word -> word.matches("[0-9a-f]{64}"))
                 .collect(Collectors.toSet());

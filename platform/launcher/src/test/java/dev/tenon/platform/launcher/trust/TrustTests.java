@@ -47,7 +47,8 @@ class TrustTests {
     }
 
     private static String refusal(Mode mode, Path certificates, Path jar) throws IOException {
-        TrustPolicy policy = new TrustPolicy(mode, certificates, TestKeys.PASSWORD, folder.resolve("list.txt"));
+        TrustPolicy policy =
+                new TrustPolicy(mode, certificates, TestKeys.PASSWORD, folder.resolve("list.txt"), shipped());
         return policy.refusal(SignedJar.read(jar));
     }
 
@@ -189,21 +190,59 @@ class TrustTests {
     @Test
     void aListedDigestIsEnoughAndOneOtherByteIsNot() throws Exception {
         Path list = folder.resolve("own-list.txt");
-        TrustPolicy listed = new TrustPolicy(Mode.LISTED, keys.pem("author"), "", list);
+        TrustPolicy listed = new TrustPolicy(Mode.LISTED, keys.pem("author"), "", list, shipped());
         assertRefused("is not in " + list, listed.refusal(SignedJar.read(plain)));
         assertRefused("is not in " + list, listed.refusal(SignedJar.read(keys.sign(plain, "author"))));
         Files.writeString(list, "# ours\n" + SignedJar.read(plain).sha256().toUpperCase() + " *plain.jar\n");
         assertNull(listed.refusal(SignedJar.read(plain)));
-        assertNull(new TrustPolicy(Mode.SIGNED, keys.pem("author"), "", list).refusal(SignedJar.read(plain)));
+        assertNull(
+                new TrustPolicy(Mode.SIGNED, keys.pem("author"), "", list, shipped()).refusal(SignedJar.read(plain)));
         Path other = changed(plain, "OSGI-INF/c.xml", text -> text + " ");
         assertRefused("is not in " + list, listed.refusal(SignedJar.read(other)));
+    }
+
+    private static Path shipped() {
+        return folder.resolve("shipped.sha256");
+    }
+
+    /// They are unsigned; the stricter policy asks for its own list.
+    @Test
+    void whatCameWithTheDistributionRunsWhereSignaturesAreAsked() throws Exception {
+        assertRefused("not signed", refusal(Mode.SIGNED, keys.pem("author"), plain));
+        Files.writeString(shipped(), SignedJar.read(plain).sha256() + "  plain.jar\n");
+        assertNull(refusal(Mode.SIGNED, keys.pem("author"), plain));
+        assertRefused("is not in", refusal(Mode.LISTED, keys.pem("author"), plain));
+        Path other = changed(plain, "OSGI-INF/c.xml", text -> text + " ");
+        assertRefused("not signed", refusal(Mode.SIGNED, keys.pem("author"), other));
+    }
+
+    @Test
+    void theEnvironmentMakesAPolicyStricterAndNeverWeaker() throws Exception {
+        Path home = folder.resolve("home");
+        Path file = Files.createDirectories(home.resolve("etc")).resolve("dev.tenon.platform.bundles.cfg");
+        Files.writeString(file, "bundles.trust = signed\n");
+        Map<String, String> weaker = Map.of(
+                "TENON_BUNDLES_TRUST", "any",
+                "TENON_BUNDLES_TRUST_LIST", "/elsewhere.txt",
+                "TENON_BUNDLES_TRUST_CERTIFICATES", "/elsewhere.pem",
+                "TENON_BUNDLES_TRUST_PASSWORD", "secret");
+        TrustPolicy read = TrustPolicy.read(new Home(home), weaker::get);
+        assertEquals(Mode.SIGNED, read.mode());
+        assertEquals(home.toAbsolutePath().resolve("etc/trusted-bundles.txt"), read.list());
+        assertEquals(home.toAbsolutePath().resolve("etc/trusted-bundles.pem"), read.certificates());
+        assertEquals("secret", read.password(), "it opens what the file names");
+        Files.delete(file);
+        TrustPolicy alone = TrustPolicy.read(
+                new Home(home), Map.of("TENON_BUNDLES_TRUST", "Listed", "TENON_BUNDLES_TRUST_LIST", "/own.txt")::get);
+        assertEquals(Mode.LISTED, alone.mode());
+        assertEquals(Path.of("/own.txt"), alone.list());
     }
 
     @Test
     void whatIsTrustedCannotBeReadMeansNothingIs() throws Exception {
         Path broken = Files.writeString(folder.resolve("broken.pem"), "-----BEGIN CERTIFICATE-----\nnonsense\n");
         assertRefused("cannot be read", refusal(Mode.SIGNED, broken, keys.sign(plain, "author")));
-        TrustPolicy wrong = new TrustPolicy(Mode.SIGNED, keys.store, "wrong", folder.resolve("list.txt"));
+        TrustPolicy wrong = new TrustPolicy(Mode.SIGNED, keys.store, "wrong", folder.resolve("list.txt"), shipped());
         assertRefused("cannot be read", wrong.refusal(SignedJar.read(keys.sign(plain, "author"))));
     }
 
@@ -228,7 +267,8 @@ class TrustTests {
 
     @Test
     void onlyWhatWasAdmittedIsKnownAtItsLocation() throws Exception {
-        Trust trust = new Trust(new TrustPolicy(Mode.SIGNED, keys.pem("author"), "", folder.resolve("list.txt")));
+        Trust trust =
+                new Trust(new TrustPolicy(Mode.SIGNED, keys.pem("author"), "", folder.resolve("list.txt"), shipped()));
         Path signed = keys.sign(plain, "author");
         assertEquals("", trust.admit("tenon:x/1", signed).refusal());
         assertEquals("CN=author,O=Test", trust.installed("tenon:x/1").signer());
