@@ -7,6 +7,7 @@ import { chromium } from "playwright-core";
 
 const [address, executablePath] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const END = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}\n\ndata: [DONE]\n\n`;
 const problems = [];
 const elsewhere = [];
 
@@ -185,7 +186,7 @@ const steps = {
       "<math><mtext><table><mglyph><style><img src=x onerror=window.hacked=12></style></mglyph></table></mtext></math>",
     ].join("\n\n");
     const event = (delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
-    const body = event({ reasoning_content: hostile }) + [...hostile].map((c) => event({ content: c })).join("") + "data: [DONE]\n\n";
+    const body = event({ reasoning_content: hostile }) + [...hostile].map((c) => event({ content: c })).join("") + END;
     await page.route("**/v1/chat/completions", (route) => route.fulfill({ contentType: "text/event-stream", body }));
     await page.keyboard.press("Control+Shift+O");
     await ask(page, "<img src=x onerror='window.hacked=13'>");
@@ -212,7 +213,7 @@ const steps = {
 
   async "code is coloured and copied"(page) {
     const text = "```java\nint x = 1;\n```\n";
-    const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\ndata: [DONE]\n\n`;
+    const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n${END}`;
     await page.route("**/v1/chat/completions", (route) => route.fulfill({ contentType: "text/event-stream", body }));
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.keyboard.press("Control+Shift+O");
@@ -228,7 +229,7 @@ const steps = {
       route.fulfill({ contentType: "text/event-stream", body: 'data: {"error":{"message":"It <i>failed</i>."}}\n\n' }));
     await page.keyboard.press("Control+Shift+O");
     await ask(page, "Fail.");
-    assert.equal(await page.locator(".after .error").innerText(), "It <i>failed</i>.");
+    assert.equal(await page.locator(".after .error").innerText(), "The answer broke off: It <i>failed</i>.");
     await page.unroute("**/v1/chat/completions");
     await page.getByRole("button", { name: "Answer again" }).click();
     await ended(page);
@@ -349,7 +350,7 @@ for (const [name, step] of Object.entries(steps)) {
     await step(page);
     console.log(`ok: ${name}`);
   } catch (error) {
-    console.log(`failed: ${name}`);
+    console.log(`failed: ${name}`, problems);
     throw error;
   }
 }
