@@ -4,7 +4,7 @@ import { events, send } from "./api.js";
 import { hear, tell } from "./tabs.js";
 import { choice, UNFINISHED } from "./tree.js";
 
-const KEEP_MILLIS = 1000;
+const KEEP_MILLIS = 250;
 const HEARD_WITHIN_MILLIS = 1000;
 const ASK_AGAIN_MILLIS = 3000;
 
@@ -23,7 +23,6 @@ export class Answers {
     hear("who makes", (id) => this.runs.has(id) && tell("is made", id));
     hear("is made", (id) => this.heard.add(id));
     hear("stop", (id) => this.runs.get(id)?.abort.abort());
-    addEventListener("pagehide", () => this.runs.forEach((run) => this.keep(run)));
   }
 
   /** The answers of a chat that are being made here. */

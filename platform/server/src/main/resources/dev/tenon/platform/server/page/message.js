@@ -46,15 +46,13 @@ export class MessageView {
       this.reasoning.hidden = !message.reasoning;
       this.summary.textContent = message.running && !message.text ? "Reasoning …" : "Reasoning";
       this.element.classList.toggle("waiting", Boolean(message.running && !message.text && !message.reasoning));
-      this.showFooter();
-    }
-    this.showActions();
-    if (!this.fromUser) {
       if (message.reasoning && this.reasoning.open) {
         yield* markdown(this.thoughts, message.reasoning);
       }
       yield* markdown(this.text, message.text);
+      this.showFooter();
     }
+    this.showActions();
   }
 
   showFooter() {
