@@ -45,9 +45,15 @@ export async function send(page, text) {
 /** Waits until an answer was asked for. */
 export const begun = (page, index) => page.waitForFunction((i) => window.made.length > i, index);
 
-export const say = (page, index, text) => page.evaluate(([i, content]) => window.made[i].say(content), [index, text]);
+export async function say(page, index, text) {
+  await begun(page, index);
+  await page.evaluate(([i, content]) => window.made[i].say(content), [index, text]);
+}
 
-export const end = (page, index, reason = "stop") => page.evaluate(([i, why]) => window.made[i].end(why), [index, reason]);
+export async function end(page, index) {
+  await begun(page, index);
+  await page.evaluate((i) => window.made[i].end("stop"), index);
+}
 
 export const request = (page, index) => page.evaluate((i) => window.made[i].request, index);
 
