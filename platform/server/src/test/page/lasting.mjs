@@ -89,7 +89,7 @@ export const lasting = {
     await send(page, "Tell of ships.");
     await say(page, 0, "Once");
     await page.evaluate(() => window.made[0].lose());
-    assert.match(await error(page).innerText(), /^The answer broke off: The server at .* cannot be reached/);
+    assert.match(await error(page).innerText(), /^The answer broke off: The connection to the server at .* was lost/);
     assert.equal(await answer(page).innerText(), "Once");
   },
 

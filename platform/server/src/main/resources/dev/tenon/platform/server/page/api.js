@@ -13,12 +13,12 @@ export class ApiError extends Error {
 }
 
 /** Waits for something of the network; what browsers call "Failed to fetch" becomes words that help. */
-async function told(promise) {
+async function told(promise, failure = `The server at ${location.host} cannot be reached. Does it run, and is this device in its network?`) {
   try {
     return await promise;
   } catch (error) {
     if (error instanceof TypeError) {
-      throw new ApiError(0, `The server at ${location.host} cannot be reached. Does it run, and is this device in its network?`);
+      throw new ApiError(0, failure);
     }
     throw error;
   }
@@ -108,7 +108,7 @@ async function* lines(answer) {
   let rest = "";
   try {
     for (;;) {
-      const { done, value } = await told(reader.read());
+      const { done, value } = await told(reader.read(), `The connection to the server at ${location.host} was lost.`);
       if (done) {
         break;
       }

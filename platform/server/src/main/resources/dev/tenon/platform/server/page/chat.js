@@ -42,7 +42,8 @@ export class ChatView {
     this.element = el("section", { class: "chat", "aria-label": "Chat" }, this.head, this.scroll, el("div", { class: "bottom" }, this.jump, this.composer.element));
     this.element.addEventListener("dragover", (event) => event.preventDefault());
     this.element.addEventListener("drop", (event) => this.composer.take(event, event.dataTransfer));
-    new ResizeObserver(() => this.place()).observe(this.scroll);
+    const sizes = new ResizeObserver(() => this.place());
+    [this.scroll, this.list].forEach((box) => sizes.observe(box));
   }
 
   async settings() {

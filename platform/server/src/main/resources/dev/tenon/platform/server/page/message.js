@@ -149,7 +149,7 @@ function figures({ ttft, rate, tokens, prompt, cached }, stopped) {
   const parts = [
     `first token ${ttft < 1000 ? `${Math.round(ttft)} ms` : `${(ttft / 1000).toFixed(1)} s`}`,
     rate ? `${rate.toFixed(1)} tok/s` : null,
-    `${tokens.toLocaleString()} tokens`,
+    `${tokens.toLocaleString()} ${tokens === 1 ? "token" : "tokens"}`,
     prompt ? `prompt ${prompt.toLocaleString()}${cached ? ` (${cached.toLocaleString()} cached)` : ""}` : null,
     stopped ? "stopped" : null,
   ];
