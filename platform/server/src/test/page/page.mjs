@@ -1,53 +1,11 @@
-// Uses the page as people do: node page.mjs ADDRESS BROWSER. The server has the key `key` and a manager of bundles
-// that notes what it is told. Ends with status 1 and the reason where something is not as it should be.
+// Uses the page as people do: node page.mjs ADDRESS BROWSER AXE, the last one a file of axe-core. The server has the key `key`
+// and a manager of bundles that notes what it is told. Ends with status 1 and the reason where something is not as it should be.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { chromium } from "playwright-core";
-
-const [address, executablePath] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-const problems = [];
-const elsewhere = [];
-
-async function open(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
-  page.on("console", (message) => {
-    // A request that is refused is told by the browser, too.
-    if (["error", "warning"].includes(message.type()) && !/status of (401|409)/.test(message.text())) {
-      problems.push(message.text());
-    }
-  });
-  page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("dialog", (dialog) => {
-    problems.push(`dialog: ${dialog.message()}`);
-    dialog.dismiss();
-  });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(address) && !request.url().startsWith("blob:")) {
-      elsewhere.push(request.url());
-    }
-  });
-  return page;
-}
-
-async function withKey(page) {
-  await page.goto(address);
-  await page.locator("dialog input").fill("key");
-  await page.keyboard.press("Enter");
-  await page.locator("select.model option").first().waitFor({ state: "attached" });
-}
-
-const answers = (page) => page.locator(".message.assistant");
-const ended = (page) => page.locator(".send:not(.running)").waitFor();
-
-async function ask(page, text) {
-  await page.locator("#message").fill(text);
-  await page.keyboard.press("Enter");
-  await ended(page);
-}
+import { access } from "./access.mjs";
+import { address, answers, ask, browser, elsewhere, END, ended, open, problems, run, until, withKey } from "./browser.mjs";
+import { lasting } from "./lasting.mjs";
 
 /** In the page: whether each plot has its grid in the colour that lines have in the theme of the moment. */
 function drawnInTheirColour() {
@@ -124,7 +82,7 @@ const steps = {
       stopped = /stopped/.test(await answers(page).last().innerText());
     }
     assert.ok(stopped, "no answer was stopped");
-    await page.waitForFunction(async () => {
+    await until(page, async () => {
       const answer = await fetch("/tenon/status", { headers: { Authorization: "Bearer key" } });
       return (await answer.json()).models.every((model) => model.running === 0);
     });
@@ -185,7 +143,7 @@ const steps = {
       "<math><mtext><table><mglyph><style><img src=x onerror=window.hacked=12></style></mglyph></table></mtext></math>",
     ].join("\n\n");
     const event = (delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
-    const body = event({ reasoning_content: hostile }) + [...hostile].map((c) => event({ content: c })).join("") + "data: [DONE]\n\n";
+    const body = event({ reasoning_content: hostile }) + [...hostile].map((c) => event({ content: c })).join("") + END;
     await page.route("**/v1/chat/completions", (route) => route.fulfill({ contentType: "text/event-stream", body }));
     await page.keyboard.press("Control+Shift+O");
     await ask(page, "<img src=x onerror='window.hacked=13'>");
@@ -212,7 +170,7 @@ const steps = {
 
   async "code is coloured and copied"(page) {
     const text = "```java\nint x = 1;\n```\n";
-    const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\ndata: [DONE]\n\n`;
+    const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n${END}`;
     await page.route("**/v1/chat/completions", (route) => route.fulfill({ contentType: "text/event-stream", body }));
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.keyboard.press("Control+Shift+O");
@@ -228,7 +186,7 @@ const steps = {
       route.fulfill({ contentType: "text/event-stream", body: 'data: {"error":{"message":"It <i>failed</i>."}}\n\n' }));
     await page.keyboard.press("Control+Shift+O");
     await ask(page, "Fail.");
-    assert.equal(await page.locator(".after .error").innerText(), "It <i>failed</i>.");
+    assert.equal(await page.locator(".after .error").innerText(), "The answer broke off: It <i>failed</i>.");
     await page.unroute("**/v1/chat/completions");
     await page.getByRole("button", { name: "Answer again" }).click();
     await ended(page);
@@ -343,31 +301,9 @@ const steps = {
   },
 };
 
-const page = await open();
-for (const [name, step] of Object.entries(steps)) {
-  try {
-    await step(page);
-    console.log(`ok: ${name}`);
-  } catch (error) {
-    console.log(`failed: ${name}`);
-    throw error;
-  }
-}
-
-const phone = await open({ viewport: { width: 360, height: 720 }, isMobile: true, hasTouch: true });
-await withKey(phone);
-await ask(phone, "A tale.");
-for (const view of ["chat", "models", "bundles", "devices", "activity"]) {
-  await phone.goto(`${address}/#/${view}`);
-  await phone.locator("h1, .message").first().waitFor();
-  const width = await phone.evaluate(() => document.scrollingElement.scrollWidth);
-  assert.ok(width <= 360, `${view} is ${width} wide on a phone of 360`);
-}
-await phone.getByRole("button", { name: /^Show side bar/ }).tap();
-await phone.locator("#views").getByText("Models").tap();
-await phone.getByRole("heading", { name: "Models" }).waitFor();
-console.log("ok: it fits a phone");
-
+await run(steps, await open());
+await run(lasting, await open());
+await run(access, await open());
 await browser.close();
 assert.deepEqual(problems, [], "what the browser complained about");
 assert.deepEqual(elsewhere, [], "requests to others");

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.platform.server.auth.ApiKeys;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -32,7 +33,18 @@ class BrowserTests {
         Optional<Path> browser = chromium();
         assumeTrue(browser.isPresent(), "Skipped: there is no Chromium in PATH.");
         ClientProgram program = new ClientProgram(folder);
-        program.install(Path.of("src/test/page"), "package.json", "page.mjs");
+        program.install(
+                Path.of("src/test/page"),
+                "package.json",
+                "page.mjs",
+                "browser.mjs",
+                "answers.mjs",
+                "lasting.mjs",
+                "access.mjs");
+        Path axe = folder.resolve("axe.min.js");
+        try (InputStream in = BrowserTests.class.getResourceAsStream("/axe.min.js")) {
+            Files.copy(in, axe);
+        }
         StubBundles bundles = new StubBundles();
         try (StubHub hub = new StubHub();
                 ServerFixture server = new ServerFixture(b -> b.keys(ApiKeys.of(List.of("key")))
@@ -40,9 +52,13 @@ class BrowserTests {
                         .store(hub.store(models)))) {
             hub.gate.countDown();
             int status = program.run(
-                    "node", "page.mjs", server.server.address(), browser.get().toString());
+                    "node",
+                    "page.mjs",
+                    server.server.address(),
+                    browser.get().toString(),
+                    axe.toString());
             assertEquals(0, status, program::output);
-            assertEquals(List.of("install", "remove", "why"), bundles.commands());
+            assertEquals(List.of("install", "remove", "why", "why", "why", "why"), bundles.commands());
             assertEquals(1, hub.downloads.get());
             try (Stream<Path> left = Files.list(models)) {
                 assertEquals(List.of(), left.toList());

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 ///
 /// @param folder where it lies
 record ClientProgram(Path folder) {
-    private static final int MINUTES = 5;
+    private static final int MINUTES = 20;
 
     /// Copies files and installs the packages of npm that they need; skips the test where that cannot be done.
     ///

@@ -1,6 +1,6 @@
 // The view of what the server does: figures and plots of the last minutes, made from the status and the metrics.
 
-import { send } from "./api.js";
+import { getText } from "./api.js";
 import { bytes, duration, el } from "./dom.js";
 import { loadStatus, sums } from "./server.js";
 
@@ -32,10 +32,11 @@ export class ActivityView {
     this.before = null;
     this.figures = el("dl", { class: "figures-row" });
     this.error = el("p", { class: "error", role: "alert" });
-    this.frames = PLOTS.map(() => el("div", { class: "plot" }));
+    this.none = PLOTS.map(() => el("p", { class: "hint none" }, "Nothing yet. It fills while this view is open and the server works."));
+    this.frames = this.none.map((none) => el("div", { class: "plot" }, none));
     this.element = el(
       "section",
-      { class: "page broad", "aria-label": "Activity" },
+      { class: "page broad", tabIndex: 0, "aria-label": "Activity" },
       el("h1", {}, "Activity"),
       this.figures,
       this.error,
@@ -67,7 +68,7 @@ export class ActivityView {
   async poll() {
     try {
       const status = await loadStatus();
-      const metrics = sums(await (await send("/metrics")).text(), status.metrics_prefix);
+      const metrics = sums(await getText("/metrics"), status.metrics_prefix);
       this.add(status, metrics);
       this.error.textContent = "";
     } catch (error) {
@@ -104,7 +105,10 @@ export class ActivityView {
       this.times.shift();
       this.series.flat().forEach((line) => line.shift());
     }
-    this.plots.forEach((plot, i) => plot.setData([this.times, ...this.series[i]]));
+    this.plots.forEach((plot, i) => {
+      plot.setData([this.times, ...this.series[i]]);
+      this.none[i].hidden = this.series[i].some((line) => line.some((value) => value > 0));
+    });
     const figures = [
       ["Running", running],
       ["Waiting", waiting],

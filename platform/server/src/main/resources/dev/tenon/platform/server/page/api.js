@@ -12,6 +12,26 @@ export class ApiError extends Error {
   }
 }
 
+/** Waits for something of the network; what browsers call "Failed to fetch" becomes words that help. */
+async function told(promise, failure = `The server at ${location.host} cannot be reached. Does it run, and is this device in its network?`) {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof TypeError) {
+      throw new ApiError(0, failure);
+    }
+    throw error;
+  }
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiError(0, `The server sent what is no JSON: ${text.slice(0, 80)}`);
+  }
+}
+
 export const key = {
   get: () => sessionStorage.getItem(KEY) || "",
   set: (value) => (value ? sessionStorage.setItem(KEY, value) : sessionStorage.removeItem(KEY)),
@@ -48,14 +68,16 @@ export async function send(path, { method, json, body, type, signal } = {}) {
       headers["Content-Type"] = type || "application/json";
     }
     const sent = json === undefined ? body : JSON.stringify(json);
-    const answer = await fetch(path, {
-      method: method || (sent === undefined ? "GET" : "POST"),
-      headers,
-      body: sent,
-      signal,
-      cache: "no-store",
-      redirect: "error",
-    });
+    const answer = await told(
+      fetch(path, {
+        method: method || (sent === undefined ? "GET" : "POST"),
+        headers,
+        body: sent,
+        signal,
+        cache: "no-store",
+        redirect: "error",
+      }),
+    );
     if (answer.ok) {
       return answer;
     }
@@ -67,7 +89,7 @@ export async function send(path, { method, json, body, type, signal } = {}) {
 }
 
 async function message(answer) {
-  const text = await answer.text();
+  const text = await told(answer.text());
   try {
     const { error } = JSON.parse(text);
     return (typeof error === "string" ? error : error.message) || text;
@@ -76,7 +98,9 @@ async function message(answer) {
   }
 }
 
-export const getJson = async (path, options) => (await send(path, options)).json();
+export const getText = async (path, options) => told((await send(path, options)).text());
+
+export const getJson = async (path, options) => parsed(await getText(path, options));
 
 /** The lines of an answer, as they come. */
 async function* lines(answer) {
@@ -84,7 +108,7 @@ async function* lines(answer) {
   let rest = "";
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await told(reader.read(), `The connection to the server at ${location.host} was lost.`);
       if (done) {
         break;
       }
@@ -110,7 +134,7 @@ export async function* events(answer) {
     if (data === "[DONE]") {
       return;
     }
-    const event = JSON.parse(data);
+    const event = parsed(data);
     if (event.error) {
       throw new ApiError(200, event.error.message);
     }
@@ -122,7 +146,7 @@ export async function* events(answer) {
 export async function* objects(answer) {
   for await (const line of lines(answer)) {
     if (line.trim()) {
-      const object = JSON.parse(line);
+      const object = parsed(line);
       if (object.error) {
         throw new ApiError(200, object.error.message || object.error);
       }

@@ -1,8 +1,10 @@
 // The views of the platform's parts: bundles (install, update, remove), and backends with their devices.
 
 import { ApiError, getJson, send } from "./api.js";
-import { bytes, confirmed, el, notify } from "./dom.js";
+import { bytes, confirmed, el, keepFocus, notify } from "./dom.js";
 import { loadStatus } from "./server.js";
+
+const COLUMNS = ["Bundle", "State", "Offers", "Reaches"];
 
 export class BundlesView {
   constructor() {
@@ -14,7 +16,7 @@ export class BundlesView {
     this.work = el("p", { role: "status", class: "hint" });
     this.element = el(
       "section",
-      { class: "page broad", "aria-label": "Bundles" },
+      { class: "page broad", tabIndex: 0, "aria-label": "Bundles" },
       el("h1", {}, "Bundles"),
       el(
         "p",
@@ -25,8 +27,8 @@ export class BundlesView {
       this.work,
       el(
         "div",
-        { class: "table" },
-        el("table", {}, el("thead", {}, el("tr", {}, ["Bundle", "State", "Offers", "Reaches", ""].map((name) => el("th", { scope: "col" }, name)))), this.table),
+        { class: "table", tabIndex: 0 },
+        el("table", {}, el("thead", {}, el("tr", {}, COLUMNS.map((name) => el("th", { scope: "col" }, name)), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Change")))), this.table),
       ),
       this.count,
     );
@@ -60,8 +62,9 @@ export class BundlesView {
   show() {
     const text = this.filter.value.toLowerCase();
     const shown = (this.bundles || []).toSorted(order).filter((each) => JSON.stringify([each.name, each.state, each.services, each.problems]).toLowerCase().includes(text));
-    this.table.replaceChildren(...shown.map((each) => this.row(each)));
-    this.count.textContent = this.none || `${shown.length} of ${this.bundles.length} bundles. ${this.manage.allowed ? "" : "Nothing can be changed here: serve.manage is off, or others reach this server without keys."}`;
+    keepFocus(this.table, () => this.table.replaceChildren(...shown.map((each) => this.row(each))), () => this.filter);
+    const count = shown.length ? `${shown.length} of ${this.bundles.length} bundles.` : `No bundle has “${this.filter.value}”.`;
+    this.count.textContent = this.none || `${count} ${this.manage.allowed ? "" : "Nothing can be changed here: serve.manage is off, or others reach this server without keys."}`;
   }
 
   row(bundle) {
@@ -71,14 +74,14 @@ export class BundlesView {
       "tr",
       {},
       el("td", {}, el("span", { class: "name" }, bundle.name), el("small", { title: bundle.sha256 ? `SHA-256 ${bundle.sha256}` : "" }, `${bundle.version}${bundle.signer ? ` · ${bundle.signer}` : ""}`)),
-      el("td", {}, el("span", { class: `badge ${tone}` }, bundle.state.toLowerCase())),
-      el("td", { class: "quiet" }, bundle.services.join(", "), bundle.problems.map((problem) => el("small", { class: "error" }, problem))),
-      el("td", { class: "quiet" }, bundle.access.replaceAll(",", ", ")),
+      el("td", { "data-label": "State" }, el("span", { class: `badge ${tone}` }, bundle.state.toLowerCase())),
+      el("td", { class: "quiet", "data-label": bundle.problems.length ? "Problems" : bundle.services.length ? "Offers" : null }, bundle.services.join(", "), bundle.problems.map((problem) => el("small", { class: "error" }, problem))),
+      el("td", { class: "quiet", "data-label": bundle.access ? "Reaches" : null }, bundle.access.replaceAll(",", ", ")),
       el(
         "td",
         { class: "end" },
         this.manage.allowed && bundle.removable
-          ? el("button", { type: "button", class: "small", "aria-label": `Remove ${bundle.name}`, onclick: () => this.remove(bundle.name) }, "Remove")
+          ? el("button", { type: "button", class: "small", key: bundle.name, "aria-label": `Remove ${bundle.name}`, onclick: () => this.remove(bundle.name) }, "Remove")
           : null,
       ),
     );
@@ -140,7 +143,7 @@ export class DevicesView {
   constructor() {
     this.cards = el("div", { class: "cards" });
     this.rest = el("div", { class: "stack" });
-    this.element = el("section", { class: "page", "aria-label": "Devices" }, el("h1", {}, "Backends and devices"), this.cards, this.rest);
+    this.element = el("section", { class: "page", tabIndex: 0, "aria-label": "Devices" }, el("h1", {}, "Backends and devices"), this.cards, this.rest);
   }
 
   async open() {

@@ -26,14 +26,16 @@ const ICONS = {
   theme: "M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16",
 };
 
-/** An element with properties, handlers (`onclick` and so on), attributes and children; null children are left out. */
+/** An element with properties, handlers (`onclick` and so on), attributes, a `key` for `keepFocus`, and children; null children are left out. */
 export function el(tag, props = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
     if (value === null || value === undefined || value === false) {
       continue;
     }
-    if (name === "class") {
+    if (name === "key") {
+      node.dataset.key = value;
+    } else if (name === "class") {
       node.className = value;
     } else if (name.startsWith("on")) {
       node.addEventListener(name.slice(2), value);
@@ -60,6 +62,20 @@ export function icon(name) {
 /** A button that shows an icon alone; the label is for screen readers and as a hint. */
 export function iconButton(name, label, onclick, props = {}) {
   return el("button", { type: "button", class: "icon", title: label, "aria-label": label, onclick, ...props }, icon(name));
+}
+
+/**
+ * Changes what a box holds. The focus stays at the control with the same `data-key`; where that is gone or cannot be used, it
+ * goes to `otherwise()`, or to the first button of the box.
+ */
+export function keepFocus(box, change, otherwise = () => null) {
+  const focused = box.contains(document.activeElement) ? document.activeElement : null;
+  change();
+  if (focused && !(box.contains(focused) && !focused.disabled)) {
+    const key = focused.dataset.key;
+    const same = key && box.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`);
+    (same || otherwise() || box.querySelector("button:not(:disabled)"))?.focus({ preventScroll: true });
+  }
 }
 
 /** Tells something in a corner for some seconds; errors stay until they are closed. */

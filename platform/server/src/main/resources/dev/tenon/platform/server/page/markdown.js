@@ -62,18 +62,26 @@ function elements(token, links) {
     const code = bar.parentElement.querySelector("code");
     const button = iconButton("copy", "Copy code", () => copyFrom(button, code.textContent));
     bar.append(button);
+    code.parentElement.tabIndex = 0; // it scrolls, also by keys
   }
   for (const table of fragment.querySelectorAll("table")) {
     const frame = document.createElement("div");
     frame.className = "table";
+    frame.tabIndex = 0;
     table.replaceWith(frame);
     frame.append(table);
   }
   return fragment;
 }
 
-/** Shows a text in an element; of a text that has grown, only the blocks that changed are made again. */
-export function showMarkdown(element, text) {
+/**
+ * Shows a text in an element, a block at each step. Of a text that was shown already nothing is made again; of one that has
+ * grown, only the blocks that changed.
+ */
+export function* markdown(element, text) {
+  if (element.shownText === text) {
+    return;
+  }
   const tokens = marked.lexer(text);
   const blocks = tokens.filter((token) => token.type !== "space" && token.type !== "def");
   const shown = (element.shownBlocks ??= []);
@@ -91,5 +99,7 @@ export function showMarkdown(element, text) {
     frame.append(elements(block, tokens.links));
     element.append(frame);
     shown.push(block.raw);
+    yield;
   }
+  element.shownText = text;
 }

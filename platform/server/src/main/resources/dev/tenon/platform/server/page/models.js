@@ -1,7 +1,7 @@
 // The view of the models: what is loaded where, loading and unloading, downloads, and why a model runs where it does.
 
 import { getJson, objects, send } from "./api.js";
-import { bytes, confirmed, el, notify, openDialog } from "./dom.js";
+import { bytes, confirmed, el, keepFocus, notify, openDialog } from "./dom.js";
 import { loadStatus, status } from "./server.js";
 
 const POLL_MILLIS = 3000;
@@ -14,6 +14,8 @@ export class ModelsView {
     this.pullState = el("p", { class: "pull-state", role: "status" });
     this.source = el("input", { name: "source", placeholder: "owner/repository:quantisation", "aria-label": "Repository and quantisation", required: true, autocomplete: "off", spellcheck: false });
     this.pullButton = el("button", { class: "primary" }, "Download");
+    this.cancelButton = el("button", { type: "button", hidden: true, onclick: () => this.pulling.abort() }, "Cancel");
+    this.busy = new Map(); // of a model's name what is being done with it
     this.bar = el("progress", { max: 1, hidden: true, "aria-label": "Downloaded part" });
     this.pullForm = el(
       "form",
@@ -26,11 +28,11 @@ export class ModelsView {
         },
       },
       el("h2", {}, "Download a model"),
-      el("div", { class: "row" }, this.source, this.pullButton),
+      el("div", { class: "row" }, this.source, this.pullButton, this.cancelButton),
       this.bar,
       this.pullState,
     );
-    this.element = el("section", { class: "page", "aria-label": "Models" }, el("h1", {}, "Models"), this.cards, this.pullForm);
+    this.element = el("section", { class: "page", tabIndex: 0, "aria-label": "Models" }, el("h1", {}, "Models"), this.cards, this.pullForm);
   }
 
   open() {
@@ -59,14 +61,11 @@ export class ModelsView {
       return;
     }
     this.pullForm.hidden = !now.manage.models;
-    const text = JSON.stringify(now.models);
+    const text = JSON.stringify([now.models, [...this.busy]]);
     if (text !== this.shown) {
       this.shown = text;
-      const focused = document.activeElement?.dataset?.action;
-      this.cards.replaceChildren(...(now.models.length ? now.models.map((each) => this.card(each, now.manage)) : [el("p", { class: "hint" }, "There is no model yet.")]));
-      if (focused) {
-        this.cards.querySelector(`[data-action="${CSS.escape(focused)}"]`)?.focus();
-      }
+      const cards = now.models.length ? now.models.map((each) => this.card(each, now.manage)) : [el("p", { class: "hint" }, "There is no model yet.")];
+      keepFocus(this.cards, () => this.cards.replaceChildren(...cards));
     }
   }
 
@@ -87,8 +86,12 @@ export class ModelsView {
       facts.push(["KV cache", `${used} of ${cache.pages} pages in use, ${cache.kept_pages} kept for reuse`]);
     }
     const state = model.running ? `${model.running} running` : model.loaded ? "loaded" : "not loaded";
-    const button = (label, action, handler, props = {}) =>
-      el("button", { type: "button", onclick: handler, ...props, "data-action": `${action} ${model.name}` }, label);
+    // A button says while it works what it does, and does it once.
+    const button = (label, busy, action, handler, props = {}) => {
+      const works = this.busy.get(model.name) === action;
+      const once = () => this.busy.has(model.name) || this.work(model.name, action, handler);
+      return el("button", { type: "button", onclick: once, "aria-busy": works ? "true" : null, ...props, key: `${action} ${model.name}` }, works ? busy : label);
+    };
     return el(
       "article",
       { class: "panel card" },
@@ -102,67 +105,75 @@ export class ModelsView {
       el(
         "div",
         { class: "buttons" },
-        manage.bundles ? button("Why here?", "why", () => this.why(model.name)) : null,
-        manage.models && !model.loaded ? button("Load", "load", () => this.change(model.name, {}), { class: "primary" }) : null,
-        manage.models && model.loaded ? button("Unload", "unload", () => this.change(model.name, { keep_alive: 0 })) : null,
-        manage.models && !model.pinned ? button("Delete", "delete", () => this.remove(model.name), { class: "danger" }) : null,
+        manage.bundles ? button("Why here?", "Looking …", "why", () => this.why(model.name)) : null,
+        manage.models && !model.loaded ? button("Load", "Loading …", "change", () => this.change(model.name, {}), { class: "primary" }) : null,
+        manage.models && model.loaded ? button("Unload", "Unloading …", "change", () => this.change(model.name, { keep_alive: 0 })) : null,
+        manage.models && !model.pinned ? button("Delete", "Deleting …", "delete", () => this.remove(model.name), { class: "danger" }) : null,
       ),
     );
   }
 
-  async change(model, options) {
+  /** Does something with a model, and shows that meanwhile; what fails is told. */
+  async work(model, action, handler) {
+    this.busy.set(model, action);
+    this.show();
     try {
-      await send("/api/generate", { json: { model, stream: false, ...options } });
+      const after = await handler();
+      this.busy.delete(model);
+      await this.refresh();
+      await after?.();
     } catch (error) {
       notify(error.message, true);
+      this.busy.delete(model);
+      this.show();
     }
-    this.refresh();
+  }
+
+  change(model, options) {
+    return send("/api/generate", { json: { model, stream: false, ...options } }).then(() => null);
   }
 
   async remove(model) {
     if (await confirmed("Delete model", `${model} is deleted from this machine's models.`, "Delete")) {
-      try {
-        await send("/api/delete", { method: "DELETE", json: { model } });
-      } catch (error) {
-        notify(error.message, true);
-      }
-      this.refresh();
+      await send("/api/delete", { method: "DELETE", json: { model } });
     }
   }
 
   async pull() {
-    this.pullButton.disabled = true;
-    this.bar.hidden = false;
+    const source = this.source.value.trim();
+    this.pulling = new AbortController();
+    this.showPull(true);
     this.bar.removeAttribute("value");
+    this.pullState.textContent = `Looking for ${source} …`;
     try {
-      const answer = await send("/api/pull", { json: { model: this.source.value.trim(), stream: true } });
+      const answer = await send("/api/pull", { json: { model: source, stream: true }, signal: this.pulling.signal });
       for await (const step of objects(answer)) {
         this.pullState.textContent = step.total ? `${step.status}: ${bytes(step.completed || 0)} of ${bytes(step.total)}` : step.status;
         if (step.total) {
           this.bar.value = (step.completed || 0) / step.total;
         }
       }
-      notify(`${this.source.value.trim()} was downloaded.`);
+      notify(`${source} was downloaded.`);
       this.source.value = "";
       this.pullState.textContent = "";
     } catch (error) {
-      this.pullState.textContent = error.message;
+      this.pullState.textContent = this.pulling.signal.aborted ? `The download of ${source} was cancelled. Downloaded again, it goes on where it was.` : error.message;
     } finally {
-      this.pullButton.disabled = false;
-      this.bar.hidden = true;
+      keepFocus(this.pullForm, () => this.showPull(false), () => this.source);
       this.refresh();
     }
   }
 
+  showPull(running) {
+    this.pullButton.disabled = running;
+    this.cancelButton.hidden = !running;
+    this.bar.hidden = !running;
+  }
+
+  /** Why a model runs where it does; returns what shows it. */
   async why(model) {
-    let reasons;
-    try {
-      reasons = await getJson("/tenon/bundles/why", { json: { model } });
-    } catch (error) {
-      notify(error.message, true);
-      return;
-    }
-    await openDialog(`Why ${model} runs where it does`, whyTable(reasons), [], { class: "broad" });
+    const reasons = await getJson("/tenon/bundles/why", { json: { model } });
+    return () => openDialog(`Why ${model} runs where it does`, whyTable(reasons), [], { class: "broad" });
   }
 }
 

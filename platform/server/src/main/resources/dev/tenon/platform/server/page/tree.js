@@ -2,32 +2,33 @@
 
 const ROOT = "root";
 
+/** What is told at an answer that nobody makes any more. */
+export const UNFINISHED = "The answer broke off: the page was closed or loaded again.";
+
 export const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(9)), (byte) => byte.toString(36).padStart(2, "0")).join("");
 
 export function newChat() {
   return { id: newId(), title: "", updated: Date.now(), messages: [], chosen: {} };
 }
 
-const children = (chat, parent) => chat.messages.filter((message) => message.parent === parent);
-
 /** The messages of the branch that is shown, the first one first. */
 export function branch(chat) {
+  const next = Map.groupBy(chat.messages, (message) => message.parent);
   const path = [];
   let parent = ROOT;
-  for (;;) {
-    const all = children(chat, parent);
-    if (all.length === 0) {
-      return path;
-    }
+  while (next.has(parent)) {
+    const all = next.get(parent);
     const message = all.find((each) => each.id === chat.chosen[parent]) || all.at(-1);
     path.push(message);
     parent = message.id;
   }
+  return path;
 }
 
 /** Adds a message after another one, or at the beginning, and shows it. */
 export function add(chat, parent, message) {
-  const added = { id: newId(), parent: parent ? parent.id : ROOT, ...message };
+  const at = Math.max(Date.now(), (chat.messages.at(-1)?.at ?? 0) + 1);
+  const added = { id: newId(), parent: parent ? parent.id : ROOT, at, ...message };
   chat.messages.push(added);
   chat.chosen[added.parent] = added.id;
   chat.updated = Date.now();
@@ -36,13 +37,12 @@ export function add(chat, parent, message) {
 
 /** A message and those beside it, as `[index, all]`. */
 export function siblings(chat, message) {
-  const all = children(chat, message.parent);
+  const all = chat.messages.filter((each) => each.parent === message.parent);
   return [all.indexOf(message), all];
 }
 
-export function choose(chat, message) {
-  chat.chosen[message.parent] = message.id;
-}
+/** The choice of branches that shows some messages, for `chosen`. */
+export const choice = (...messages) => Object.fromEntries(messages.map((message) => [message.parent, message.id]));
 
 export function parentOf(chat, message) {
   return chat.messages.find((each) => each.id === message.parent) || null;
@@ -64,16 +64,19 @@ export function checked(value) {
     throw new Error("an entry is no chat");
   }
   const ids = new Set([ROOT]);
-  const messages = value.messages.map((message) => {
-    const { id, parent, role, reasoning, model, stats } = message;
+  const messages = value.messages.map((message, at) => {
+    const { id, parent, role, reasoning, model, stats, error, running } = message;
     if (!text(id) || ids.has(id) || !ids.has(parent) || !["user", "assistant"].includes(role) || !text(message.text)) {
       throw new Error("a message is broken");
     }
     ids.add(id);
     const files = (Array.isArray(message.files) ? message.files : []).filter((file) => text(file?.name) && text(file?.text));
-    const kept = { id, parent, role, text: message.text, files: files.map((file) => ({ name: file.name, text: file.text })) };
+    const kept = { id, parent, at, role, text: message.text, files: files.map((file) => ({ name: file.name, text: file.text })) };
     if (text(reasoning)) {
       kept.reasoning = reasoning;
+    }
+    if (text(error) || running) {
+      kept.error = text(error) ? error : UNFINISHED;
     }
     if (text(model)) {
       kept.model = model;
