@@ -5,6 +5,7 @@ import dev.tenon.platform.grammar.GrammarBuilder;
 import dev.tenon.platform.grammar.expr.Expr;
 import dev.tenon.platform.grammar.expr.GrammarException;
 import dev.tenon.platform.grammar.expr.GrammarLimits;
+import dev.tenon.platform.grammar.mask.LongWork;
 import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,14 +47,14 @@ public final class ReplyGrammar {
                 enforced instanceof Enforced.Calls ? tools : List.of(),
                 format.toString(),
                 thinking));
-        Key key = new Key(asked, vocabulary.get());
+        Key key = new Key(asked, LongWork.call(vocabulary));
         synchronized (grammars) {
             Grammar known = grammars.get(key);
             if (known != null) {
                 return known;
             }
         }
-        Grammar made = make(enforced, tools, format, thinking, key.vocabulary());
+        Grammar made = made(enforced, tools, format, thinking, key.vocabulary());
         synchronized (grammars) {
             grammars.put(key, made);
         }
@@ -63,29 +64,40 @@ public final class ReplyGrammar {
     /// The control tokens of a vocabulary are part of a grammar.
     private record Key(String asked, TokenVocabulary vocabulary) {}
 
+    /// {@return a grammar that has made its first mask}
+    private static Grammar made(
+            Enforced enforced,
+            List<Map<String, Object>> tools,
+            ReplyFormat format,
+            boolean thinking,
+            TokenVocabulary vocabulary) {
+        try {
+            return LongWork.call(() -> make(enforced, tools, format, thinking, vocabulary))
+                    .tried(vocabulary);
+        } catch (GrammarException e) {
+            String field = switch (enforced) {
+                case Enforced.Schema schema -> schema.field();
+                case Enforced.Gbnf gbnf -> gbnf.field();
+                default -> "tools";
+            };
+            throw ChatException.of(field, e);
+        }
+    }
+
     private static Grammar make(
             Enforced enforced,
             List<Map<String, Object>> tools,
             ReplyFormat format,
             boolean thinking,
             TokenVocabulary vocabulary) {
-        String field = switch (enforced) {
-            case Enforced.Schema schema -> schema.field();
-            case Enforced.Gbnf gbnf -> gbnf.field();
-            default -> "tools";
+        GrammarBuilder builder = new GrammarBuilder(GrammarLimits.DEFAULT);
+        ReplyTexts texts = new ReplyTexts(builder, format, vocabulary);
+        Expr reply = switch (enforced) {
+            case Enforced.Schema schema -> texts.answer(builder.jsonSchema(schema.schema()));
+            case Enforced.Gbnf gbnf -> texts.answer(builder.gbnf(gbnf.gbnf()));
+            case Enforced.Calls calls -> texts.calls(calls, new ToolSchemas(tools));
+            case Enforced.Free _ -> throw new IllegalStateException("a free reply has no grammar");
         };
-        try {
-            GrammarBuilder builder = new GrammarBuilder(GrammarLimits.DEFAULT);
-            ReplyTexts texts = new ReplyTexts(builder, format, vocabulary);
-            Expr reply = switch (enforced) {
-                case Enforced.Schema schema -> texts.answer(builder.jsonSchema(schema.schema()));
-                case Enforced.Gbnf gbnf -> texts.answer(builder.gbnf(gbnf.gbnf()));
-                case Enforced.Calls calls -> texts.calls(calls, new ToolSchemas(tools));
-                case Enforced.Free _ -> throw new IllegalStateException("a free reply has no grammar");
-            };
-            return builder.build(texts.afterThoughts(reply, thinking));
-        } catch (GrammarException e) {
-            throw ChatException.of(field, e);
-        }
+        return builder.build(texts.afterThoughts(reply, thinking));
     }
 }

@@ -69,10 +69,23 @@ public final class Grammar {
     public boolean matches(String text) {
         lock.lock();
         try {
+            automaton
+                    .work()
+                    .begin("Reading the text by the grammar", automaton.limits().textWork());
             return automaton.matches(text);
         } finally {
             lock.unlock();
         }
+    }
+
+    /// {@return this grammar, if it can be used: fails where its first mask does, before a text is begun}
+    ///
+    /// @param vocabulary the model's tokens
+    /// @throws dev.tenon.platform.grammar.expr.GrammarException (`GRAMMAR-003`) if that takes too
+    ///     much work, (`GRAMMAR-002`) if no token can come first
+    public Grammar tried(TokenVocabulary vocabulary) {
+        constraint(vocabulary).mask(new long[vocabulary.words()]);
+        return this;
     }
 
     /// {@return a constraint at the start of a text, for one sequence}

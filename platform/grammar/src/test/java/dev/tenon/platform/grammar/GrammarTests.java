@@ -152,7 +152,7 @@ class GrammarTests {
     @CsvSource(
             delimiter = '!',
             value = {
-                "{'properties':{'a':{'if':true}}} ! if ! /properties/a",
+                "{'properties':{'a':{'if':{'pattern':'a'},'then':{'maxLength':3}}}} ! if ! /properties/a",
                 "{'items':{'uniqueItems':true}} ! uniqueItems ! /items",
                 "{'maxlength':3} ! maxlength ! ''",
                 "{'oneOf':[{'type':'string'},{'minLength':2}]} ! oneOf ! ''",
@@ -160,10 +160,14 @@ class GrammarTests {
                 "{'format':'iri'} ! format ! ''",
                 "{'$ref':'http://example.com/x'} ! $ref ! ''",
                 "{'$ref':'#'} ! $ref ! ''",
-                "{'not':{'required':['a']}} ! not ! ''",
+                "{'not':{'properties':{'a':{'pattern':'a'}}}} ! not ! ''",
+                "{'not':{'const':{'a':1}}} ! not ! ''",
+                "{'contains':{'pattern':'a'},'maxContains':1} ! contains ! ''",
+                "{'items':{'enum':[1,2]},'contains':{'const':1},'uniqueItems':true} ! uniqueItems ! ''",
+                "{'unevaluatedProperties':false} ! unevaluatedProperties ! ''",
                 "{'minProperties':3} ! minProperties ! ''",
                 "{'patternProperties':{'a':true,'b':true}} ! patternProperties ! ''",
-                "{'dependentRequired':{'a':['b']}} ! dependentRequired ! ''"
+                "{'items':{'$dynamicRef':'#a'}} ! $dynamicRef ! /items"
             })
     void keywordsThatCannotBeEnforcedAreNamedWithTheirPlace(String schema, String keyword, String pointer) {
         GrammarException e = refusal(schema.replace('\'', '"'));
@@ -171,6 +175,71 @@ class GrammarTests {
         assertEquals(keyword, e.keyword(), e.getMessage());
         assertEquals(pointer, e.pointer(), e.getMessage());
         assertTrue(e.getMessage().contains("'" + keyword + "'"), e.getMessage());
+    }
+
+    @Test
+    void multiplesAsJsonWritesThem() {
+        check(
+                Grammar.ofJsonSchema("{\"type\":\"number\",\"multipleOf\":0.01}"),
+                List.of("0.5", "0.50", "0.500", "5", "-12.34", "12.340", "0"),
+                List.of("0.505", "5e-1", "0.", "1.001"));
+        check(
+                Grammar.ofJsonSchema("{\"type\":\"number\",\"multipleOf\":0.25}"),
+                List.of("0.5", "0.75", "0.250", "3", "1.5"),
+                List.of("0.1", "0.7", "0.05", "0.252"));
+    }
+
+    private static Grammar schema(String schema) {
+        return Grammar.ofJsonSchema(schema.replace('\'', '"'));
+    }
+
+    @Test
+    void dependenciesAndConditions() {
+        check(
+                schema("{'type':'object','properties':{'a':{'type':'integer'},'b':{'type':'integer'},'c':{}},"
+                        + "'dependentRequired':{'a':['b']},'dependencies':{'c':['a']},'additionalProperties':false}"),
+                List.of("{}", "{\"b\":1}", "{\"a\":1,\"b\":2}", "{\"a\":1,\"b\":2,\"c\":3}"),
+                List.of("{\"a\":1}", "{\"c\":1}", "{\"b\":1,\"c\":1}"));
+        check(
+                schema("{'properties':{'k':{'enum':['x','y','z']},'v':{}},'required':['k','v'],'type':'object',"
+                        + "'if':{'properties':{'k':{'const':'x'}}},'then':{'properties':{'v':{'type':'null'}}},"
+                        + "'else':{'properties':{'v':{'const':1}}},'additionalProperties':false}"),
+                List.of("{\"k\":\"x\",\"v\":null}", "{\"k\":\"y\",\"v\":1}"),
+                List.of("{\"k\":\"x\",\"v\":1}", "{\"k\":\"z\",\"v\":null}"));
+    }
+
+    @Test
+    void differentAndCountedItems() {
+        check(
+                schema("{'type':'array','items':{'enum':['a','b','c']},'uniqueItems':true,'minItems':1,'maxItems':2}"),
+                List.of("[\"a\"]", "[\"c\",\"a\"]", "[\"a\", \"b\"]"),
+                List.of("[]", "[\"a\",\"a\"]", "[\"a\",\"b\",\"c\"]"));
+        check(
+                schema("{'type':'array','items':{'enum':[1,2,3,4,5,6,7,8,9]},'uniqueItems':true}"),
+                List.of("[]", "[1,9]", "[2,3,4]"),
+                List.of("[9,1]", "[2,2]"));
+        check(
+                schema("{'type':'array','items':{'type':'integer'},'contains':{'minimum':10},'minContains':2,"
+                        + "'maxContains':3,'maxItems':5}"),
+                List.of("[10,11]", "[1,10,2,12,13]"),
+                List.of("[]", "[10]", "[10,11,12,13]", "[1,1,1,1,10,11]"));
+    }
+
+    @Test
+    void excludedValues() {
+        check(
+                schema("{'type':['string','integer','boolean'],'not':{'enum':['a',5,true]}}"),
+                List.of("\"b\"", "\"aa\"", "4", "55", "false"),
+                List.of("\"a\"", "5", "true", "\"\\u0061\""));
+        check(
+                schema("{'type':'object','properties':{'a':{'type':'integer'}},'not':{'required':['a','b']},"
+                        + "'additionalProperties':{'type':'null'}}"),
+                List.of("{\"a\":1}", "{\"b\":null}", "{}"),
+                List.of("{\"a\":1,\"b\":null}"));
+        check(
+                schema("{'type':'object','propertyNames':{'enum':['a','b','c']},'minProperties':2}"),
+                List.of("{\"a\":1,\"c\":2}"),
+                List.of("{\"a\":1}", "{\"a\":1,\"d\":1}"));
     }
 
     @ParameterizedTest
@@ -216,7 +285,8 @@ class GrammarTests {
         String choices = "{\"anyOf\":[" + "{\"minLength\":1},".repeat(19) + "{}]}";
         String product = "{\"allOf\":[" + (choices + ",").repeat(4) + choices + "]}";
         assertEquals("GRAMMAR-003", refusal(product).code());
-        GrammarBuilder small = new GrammarBuilder(new GrammarLimits(1000, 10, 100, 1000));
+        GrammarBuilder small =
+                new GrammarBuilder(new GrammarLimits(1000, 10, 100, 1000, 1_000_000, 1_000_000, 1_000_000, 1000));
         assertEquals(
                 "GRAMMAR-003",
                 assertThrows(GrammarException.class, () -> small.literal("x".repeat(300)))

@@ -163,7 +163,8 @@ final class ModelSession implements Session, MeasuredSession {
                     request,
                     events,
                     proposer,
-                    model.loop().costs());
+                    model.loop().costs(),
+                    model.loop()::wake);
             running = new Running(events, task);
             if (cancelled || closed) {
                 events.close();

@@ -28,6 +28,9 @@ public final class GenerationTask extends SequenceTask {
     private final StreamDecoder decoder;
     private final StopMatcher stops;
     private final Sampler sampler;
+    /// Reads the tokens by the request's constraint; null if there is none.
+    private final ConstraintReader reader;
+
     private final HostSampling host;
     private final Drafts drafts;
     private final int contextLength;
@@ -40,6 +43,8 @@ public final class GenerationTask extends SequenceTask {
     private long firstToken;
     private long lastToken;
     private FinishReason finish;
+    /// Whether it is not known yet if the generation goes on after its last token.
+    private boolean undecided;
 
     /// @param model the model
     /// @param sampler samples the tokens
@@ -48,6 +53,7 @@ public final class GenerationTask extends SequenceTask {
     /// @param events takes the events
     /// @param proposer proposes tokens; null if nothing does
     /// @param costs of the model's steps
+    /// @param wake has the model's steps go on with a task that was late
     public GenerationTask(
             LoadedModel model,
             Sampler sampler,
@@ -55,7 +61,8 @@ public final class GenerationTask extends SequenceTask {
             GenerationRequest request,
             EventQueue events,
             Proposer proposer,
-            StepCosts costs) {
+            StepCosts costs,
+            Runnable wake) {
         super(sequence, request.priority(), request.group());
         this.sequence = sequence;
         this.request = request;
@@ -65,7 +72,9 @@ public final class GenerationTask extends SequenceTask {
         this.decoder = tokenizer.decoder();
         this.stops = new StopMatcher(request.stop());
         this.sampler = sampler;
-        this.host = new HostSampling(request, sampler, sequence, model.config().vocabularySize());
+        int vocabularySize = model.config().vocabularySize();
+        this.reader = request.constraint().isEmpty() ? null : new ConstraintReader(request, vocabularySize, wake);
+        this.host = new HostSampling(request, sampler, sequence, vocabularySize, mask());
         this.prompt = new PromptProgress(sequence, events);
         this.drafts = new Drafts(proposer, costs);
         this.contextLength = model.contextLength();
@@ -97,12 +106,29 @@ public final class GenerationTask extends SequenceTask {
 
     @Override
     protected long[] mask() {
-        return host.mask();
+        return reader == null ? null : reader.mask();
     }
 
     @Override
-    protected void writeMask() {
-        host.writeMask();
+    protected boolean late() {
+        return reader != null && reader.late();
+    }
+
+    @Override
+    protected boolean goesOn() {
+        if (reader == null || !reader.arrived()) {
+            return true;
+        }
+        boolean decides = undecided;
+        undecided = false;
+        int length = sequence.length();
+        if (decides && !decide() || !appendForced()) {
+            return false;
+        }
+        if (decides || sequence.length() > length) {
+            prepare();
+        }
+        return true;
     }
 
     @Override
@@ -139,6 +165,7 @@ public final class GenerationTask extends SequenceTask {
             int at = sequence.length();
             goesOn = sampleRow(result, first + right);
             while (goesOn
+                    && !late() // the mask after it is needed for the next row
                     && sequence.leaving() == 0
                     && right < checked()
                     && at < sequence.length()
@@ -148,35 +175,40 @@ public final class GenerationTask extends SequenceTask {
                 at++;
             }
         } while (goesOn && pending() == 0 && sequence.leaving() == 0);
-        drafts.checked(checked(), right);
+        drafts.checked(late() ? right : checked(), right);
         return goesOn;
     }
 
     private boolean sampleRow(StepResult result, int row) {
-        int token = choice() == null ? -1 : result.token(row);
-        if (token >= 0) {
-            sampler.sampled(token);
-            host.accept(token);
-            sequence.append(token);
-            return publish(GeneratedToken.of(token)) && appendForced();
+        int id = choice() == null ? -1 : result.token(row);
+        GeneratedToken token;
+        if (id >= 0) {
+            sampler.sampled(id);
+            token = GeneratedToken.of(id);
+        } else {
+            token = host.sample(result, row);
+            sampler.accept(token.id());
         }
-        return append(host.sample(result, row)) && appendForced();
-    }
-
-    private boolean append(GeneratedToken token) {
-        sampler.accept(token.id());
+        if (reader != null) {
+            reader.accept(token.id());
+        }
         sequence.append(token.id());
-        return publish(token);
+        return publish(token) && appendForced();
     }
 
     /// Appends what follows in any case; the next step runs it as a piece of a prompt.
     private boolean appendForced() {
-        for (int token : host.forced()) {
-            if (sequence.leaving() > 0) {
-                return true; // the rest is forced again when the context has room
+        if (reader == null || late()) {
+            return true;
+        }
+        while (sequence.leaving() == 0) { // the rest comes when the context has room
+            int token = reader.nextForced();
+            if (token < 0) {
+                return true;
             }
-            host.accept(token);
-            if (!append(GeneratedToken.of(token))) {
+            sampler.accept(token);
+            sequence.append(token);
+            if (!publish(GeneratedToken.of(token))) {
                 return false;
             }
         }
@@ -216,7 +248,17 @@ public final class GenerationTask extends SequenceTask {
         }
         events.publish(new GenerationEvent.Token(token));
         text(stops.next(decoder.next(token.id())));
-        if (stops.matched().isPresent() || host.ended()) {
+        if (stops.matched().isPresent()) {
+            finish = FinishReason.STOP;
+            return false;
+        }
+        undecided = late();
+        return undecided || decide();
+    }
+
+    /// {@return whether the generation goes on after its last token}
+    private boolean decide() {
+        if (reader != null && reader.ended()) {
             finish = FinishReason.STOP;
             return false;
         }
@@ -241,7 +283,9 @@ public final class GenerationTask extends SequenceTask {
         if (events.closed()) {
             return State.ENDED;
         }
-        prepare();
+        if (!late()) {
+            prepare();
+        }
         return events.pause() ? State.PAUSED : State.QUEUED;
     }
 
@@ -258,6 +302,9 @@ public final class GenerationTask extends SequenceTask {
 
     @Override
     protected void ended(RuntimeException why) {
+        if (reader != null) {
+            reader.cancel();
+        }
         RuntimeException failure = why != null ? why : finishText();
         if (generated == 0) {
             firstToken = System.nanoTime();

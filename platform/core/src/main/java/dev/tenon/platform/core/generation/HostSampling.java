@@ -7,75 +7,36 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import dev.tenon.api.text.Sampler;
-import dev.tenon.api.text.TokenConstraint;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
 /// Samples a token from logits on the host: log-probabilities first, then the request's processors,
-/// then the mask of its constraint, then its sampler. Writes the mask for a device that samples.
+/// then the mask of its constraint, then its sampler.
 final class HostSampling {
-    private static final int[] NONE = {};
-
     private final GenerationRequest request;
     private final Sampler sampler;
     private final TokenHistory history;
     private final int vocabularySize;
-    /// Says which tokens may be sampled; null if all may.
-    private final TokenConstraint constraint;
+    /// Which tokens may be sampled; null if all may.
+    private final long[] mask;
 
     private float[] logits;
-    private final long[] mask;
-    /// Whether the mask is that of the constraint's state.
-    private boolean masked;
     /// The model's own logits, where log-probabilities are wanted.
     private float[] raw;
 
-    HostSampling(GenerationRequest request, Sampler sampler, TokenHistory history, int vocabularySize) {
+    HostSampling(GenerationRequest request, Sampler sampler, TokenHistory history, int vocabularySize, long[] mask) {
         this.request = request;
         this.sampler = sampler;
         this.history = history;
         this.vocabularySize = vocabularySize;
-        this.constraint = request.constraint().orElse(null);
-        this.mask = constraint == null ? null : new long[(vocabularySize + Long.SIZE - 1) / Long.SIZE];
+        this.mask = mask;
     }
 
     /// {@return whether the request asks for something that only the host does}
     boolean needed() {
         return request.logProbabilities() >= 0 || !request.processors().isEmpty();
-    }
-
-    /// {@return whether the constraint says that the text is over}
-    boolean ended() {
-        return constraint != null && constraint.isEnded();
-    }
-
-    /// {@return tokens that follow in any case, which need no logits; none if log-probabilities are
-    ///     wanted of them}
-    int[] forced() {
-        return constraint == null || request.logProbabilities() >= 0 ? NONE : constraint.forced();
-    }
-
-    /// Notes a token that was not sampled here.
-    void accept(int token) {
-        if (constraint != null) {
-            constraint.accept(token);
-            masked = false;
-        }
-    }
-
-    /// {@return which tokens may come next, as of the last call of [#writeMask]; null if all may}
-    long[] mask() {
-        return mask;
-    }
-
-    /// Writes which tokens may come next.
-    void writeMask() {
-        if (constraint != null && !masked) {
-            constraint.mask(mask);
-            masked = true;
-        }
     }
 
     /// Samples a token.
@@ -94,16 +55,14 @@ final class HostSampling {
         for (LogitsProcessor processor : request.processors()) {
             processor.process(history, logits);
         }
-        if (constraint != null) {
+        if (mask != null) {
             applyMask();
         }
         int id = sampler.sample(logits);
-        accept(id);
         return request.logProbabilities() < 0 ? GeneratedToken.of(id) : withLogProbabilities(id);
     }
 
     private void applyMask() {
-        writeMask();
         for (int word = 0; word < mask.length; word++) {
             int first = word * Long.SIZE;
             int end = Math.min(first + Long.SIZE, vocabularySize);

@@ -50,7 +50,7 @@ final class BatchComposer {
     /// @param to receives the tasks that take part
     /// @param tokens receives their tokens
     /// @param placed where they run
-    /// @return how many wait for pages
+    /// @return how many wait for pages, or are late
     int compose(List<SequenceTask> waiting, List<SequenceTask> to, StepInput tokens, PlacedSequences placed) {
         batch = to;
         input = tokens;
@@ -60,9 +60,12 @@ final class BatchComposer {
         prompts.clear();
         proposing = 0;
         int without = 0;
+        int late = 0;
         for (int i = 0; i < waiting.size(); i++) {
             SequenceTask task = waiting.get(i);
-            if (!hasPages(task, i - without, without > 0, placed)) {
+            if (task.late() && promptTokens(task) <= 0) {
+                late++;
+            } else if (!hasPages(task, i - late - without, without > 0, placed)) {
                 without++;
             } else if (task.failed()) {
                 batch.add(task);
@@ -83,7 +86,12 @@ final class BatchComposer {
                 prompts.ran(task);
             }
         }
-        return without;
+        return without + late;
+    }
+
+    /// {@return how many of its pending tokens want no logits}
+    private static int promptTokens(SequenceTask task) {
+        return Math.min(task.pending(), task.logitsFrom() - task.sequence().computed());
     }
 
     /// {@return how many of a task's proposals run: so many that each task after it has room and a page}
@@ -138,7 +146,7 @@ final class BatchComposer {
         if (room == 0 || input.sequenceCount() == maxSequences || whole && task.pending() > room) {
             return false;
         }
-        int count = Math.min(task.pending(), Math.min(most, room));
+        int count = Math.min(task.late() ? promptTokens(task) : task.pending(), Math.min(most, room));
         int first = sequence.computed();
         int rows = Math.max(0, first + count - Math.max(first, task.logitsFrom()));
         if (rows > logitRoom) {

@@ -40,7 +40,8 @@ final class BatchStep {
     boolean compose(List<SequenceTask> queued, PlacedSequences placed, boolean changesWait) {
         placement = placed.placement();
         int waiting = composer.compose(queued, tasks, input, placed);
-        // Those that wait for pages get none before a task has ended, which ends a run of several steps.
+        // Those that wait for pages get none before a task has ended, which ends a run of several steps; what others
+        // are late for ends it when it comes.
         boolean othersWait = changesWait || queued.size() > tasks.size() + waiting;
         deviceSteps = othersWait ? 0 : deviceRun.prepare(placement.plan(), placed, tasks, input);
         return othersWait;
@@ -62,7 +63,6 @@ final class BatchStep {
             if (deviceSteps > 0) {
                 deviceRun.generate(deviceSteps, placement.check(), othersWait);
             } else if (input.tokenCount() > 0) {
-                tasks.forEach(SequenceTask::beforeStep);
                 StepResult result = placement.plan().run(input);
                 placement.check().run();
                 take(result);

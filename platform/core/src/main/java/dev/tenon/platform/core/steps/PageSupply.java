@@ -146,7 +146,7 @@ final class PageSupply {
 
     private static boolean mayTake(SequenceTask task, TokenSequence from) {
         SequenceTask user = from.user();
-        return user == null || user != task && (user.waitsForConsumer() || task.outranks(user));
+        return user == null || user != task && (user.waitsOutside() || task.outranks(user));
     }
 
     /// {@return the first of those that a task may take pages from}
@@ -166,8 +166,8 @@ final class PageSupply {
         if (first == null || second == null) {
             return first == null && (second != null || a.idleSince() < b.idleSince());
         }
-        if (first.waitsForConsumer() != second.waitsForConsumer()) {
-            return first.waitsForConsumer();
+        if (first.waitsOutside() != second.waitsOutside()) {
+            return first.waitsOutside();
         }
         return second.outranks(first);
     }

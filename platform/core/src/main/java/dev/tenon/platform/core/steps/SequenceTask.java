@@ -95,6 +95,20 @@ public abstract class SequenceTask {
     /// {@return whether the session wants no more of it; asked before each step}
     protected abstract boolean cancelled();
 
+    /// {@return whether it stays out of steps that have rows of its own, since something that they need is not there
+    ///     yet; whoever brings it wakes the loop}
+    protected boolean late() {
+        return false;
+    }
+
+    /// Has the task do what it can without a step, once it is no longer late. Called before each step while it is
+    /// queued, with the loop's lock held; what it throws fails the task.
+    ///
+    /// @return whether it wants another step
+    protected boolean goesOn() {
+        return true;
+    }
+
     /// Takes what the step gave, after its tokens were counted as computed. Called without a lock.
     ///
     /// @param result the step's result
@@ -111,14 +125,10 @@ public abstract class SequenceTask {
     }
 
     /// {@return which tokens may follow the pending ones, as [dev.tenon.api.device.StepInput#mask] has it; null if
-    ///     all may; what it says is written by [#writeMask]}
+    ///     all may; what it says is right unless the task is [late][#late]}
     protected long[] mask() {
         return null;
     }
-
-    /// Writes the mask before a step that has logits of the task's. Called without a lock; what it throws fails the
-    /// task.
-    protected void writeMask() {}
 
     /// {@return whether a task that ends after a step, and has not failed, wants another one at once}
     protected boolean comesBack() {
@@ -223,15 +233,16 @@ public abstract class SequenceTask {
         firstRow = sequence.computed() + count - withLogits;
     }
 
-    /// Has the task write what the step reads of it.
-    final void beforeStep() {
-        if (rows == 0) {
-            return;
+    /// {@return whether the task is over before the next step: cancelled, failed, or without a wish for one}
+    final boolean over() {
+        if (cancelled()) {
+            return true;
         }
         try {
-            writeMask();
+            return !goesOn();
         } catch (RuntimeException | Error e) {
             fail(e);
+            return true;
         }
     }
 
@@ -306,9 +317,9 @@ public abstract class SequenceTask {
         }
     }
 
-    /// {@return whether it waits for its consumer}
-    final boolean waitsForConsumer() {
-        return state == State.PAUSED;
+    /// {@return whether it waits for something else than a step: its consumer, or what it is late for}
+    final boolean waitsOutside() {
+        return state == State.PAUSED || late();
     }
 
     /// {@return whether it goes before another task: it has a higher priority, or the same one and came before}

@@ -215,7 +215,7 @@ public final class StepLoop {
 
     private void compose() {
         try {
-            tasks.endCancelled();
+            tasks.endOver(placed::settle);
             if (tasks.runnable() && placed.unplaced()) {
                 placed.place(() -> PlacingThread.run(source), "the model was placed again");
             }

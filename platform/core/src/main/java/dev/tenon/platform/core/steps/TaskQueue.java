@@ -77,15 +77,19 @@ final class TaskQueue {
         stuck = false;
     }
 
-    /// Ends tasks that were cancelled.
-    void endCancelled() {
+    /// Ends tasks that are over before the next step.
+    ///
+    /// @param settle called for others that tokens leave
+    void endOver(Consumer<SequenceTask> settle) {
         queued.removeIf(task -> {
-            boolean cancelled = task.cancelled();
-            if (cancelled) {
+            boolean over = task.over();
+            if (over) {
                 ended(task.sequence());
                 task.finish();
+            } else if (task.sequence().leaving() > 0) {
+                settle.accept(task);
             }
-            return cancelled;
+            return over;
         });
     }
 

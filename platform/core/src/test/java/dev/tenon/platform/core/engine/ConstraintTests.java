@@ -62,6 +62,11 @@ class ConstraintTests extends GenerationFixture {
         }
 
         @Override
+        public boolean quick(boolean wanted) {
+            return true;
+        }
+
+        @Override
         public TokenConstraint copy() {
             return new Pairs(pairs, at.clone());
         }
@@ -126,6 +131,11 @@ class ConstraintTests extends GenerationFixture {
         @Override
         public boolean isEnded() {
             return false;
+        }
+
+        @Override
+        public boolean quick(boolean wanted) {
+            return true;
         }
 
         @Override

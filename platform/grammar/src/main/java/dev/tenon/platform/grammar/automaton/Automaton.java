@@ -4,8 +4,10 @@ import dev.tenon.platform.grammar.expr.Derivatives;
 import dev.tenon.platform.grammar.expr.Expr;
 import dev.tenon.platform.grammar.expr.ExprPool;
 import dev.tenon.platform.grammar.expr.GrammarException;
+import dev.tenon.platform.grammar.expr.GrammarLimits;
 import dev.tenon.platform.grammar.expr.Rule;
 import dev.tenon.platform.grammar.expr.Slice;
+import dev.tenon.platform.grammar.expr.Work;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -34,6 +36,7 @@ public final class Automaton {
     private static final Comparator<Node> BY_ID = Comparator.comparingInt(node -> node.id);
 
     private final Derivatives derivatives;
+    private final GrammarLimits limits;
     private final int mostItems;
     /// Of each class of bytes, whether all are letters.
     private final boolean[] isLetters;
@@ -58,7 +61,8 @@ public final class Automaton {
     ///     the grammar
     public Automaton(ExprPool pool, Expr root) {
         this.derivatives = new Derivatives(pool, root);
-        this.mostItems = pool.limits().statesInAMask();
+        this.limits = pool.limits();
+        this.mostItems = limits.statesInAMask();
         this.isLetters = new boolean[derivatives.classCount()];
         Arrays.fill(isLetters, true);
         for (int value = 0; value < 256; value++) {
@@ -73,6 +77,16 @@ public final class Automaton {
             items.add(end, root, derivatives);
         }
         start = state(root.isNullable());
+    }
+
+    /// {@return what it may cost}
+    public GrammarLimits limits() {
+        return limits;
+    }
+
+    /// {@return what counts the work, of which each use of the automaton begins with its own bound}
+    public Work work() {
+        return derivatives.work();
     }
 
     /// {@return the state before the first byte}
@@ -187,6 +201,7 @@ public final class Automaton {
     private State step(State state, UnaryOperator<Expr> remains) {
         steps++;
         open(state);
+        derivatives.work().add(2 + 2L * state.openNodes.length);
         items.clear();
         over.clear(); // a step that failed may have left some
         for (int i = 0; i < state.openNodes.length; i++) {
@@ -204,6 +219,7 @@ public final class Automaton {
             while (!over.isEmpty()) {
                 Node node = over.removeLast();
                 if (seen.add(node)) {
+                    derivatives.work().add(1 + node.rests.length);
                     accepting |= node.end;
                     for (int i = 0; i < node.rests.length; i++) {
                         add(node.parents[i], node.rests[i]);
@@ -232,6 +248,7 @@ public final class Automaton {
     }
 
     private State state(boolean accepting) {
+        derivatives.work().add(2 + items.size());
         State made = new State(items.nodes(), items.exprs(), accepting);
         State known = states.putIfAbsent(made, made);
         madeItems += known == null ? 1 + items.size() : 0;
@@ -271,6 +288,7 @@ public final class Automaton {
 
     private void call(Node node, Expr expr, Map<Rule, Map<Node, Expr>> called) {
         for (Expr.Head head : derivatives.heads(expr)) {
+            derivatives.work().add(2);
             called.computeIfAbsent(head.rule(), rule -> new TreeMap<>(BY_ID)).merge(node, head.rest(), derivatives::or);
         }
     }
@@ -283,6 +301,7 @@ public final class Automaton {
         Map<Node, Expr> edges = new TreeMap<>(BY_ID);
         for (Map.Entry<Node, Expr> each : rests.entrySet()) {
             Node parent = each.getKey();
+            derivatives.work().add(2 + parent.rests.length);
             if (each.getValue().isEmpty()) {
                 end |= parent.end;
                 for (int i = 0; i < parent.rests.length; i++) {

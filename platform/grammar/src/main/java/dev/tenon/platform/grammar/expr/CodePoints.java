@@ -3,7 +3,6 @@ package dev.tenon.platform.grammar.expr;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.IntPredicate;
 
 /// A set of Unicode code points without surrogates. Immutable.
 public final class CodePoints {
@@ -45,20 +44,16 @@ public final class CodePoints {
         return set;
     }
 
-    /// {@return the code points that have a property}
+    /// {@return the code points of ranges}
     ///
-    /// @param property the property
-    public static CodePoints where(IntPredicate property) {
-        int[] edges = new int[64];
-        int size = 0;
-        for (int i = 0; i <= Character.MAX_CODE_POINT + 1; i++) {
-            boolean in = i <= Character.MAX_CODE_POINT && property.test(i);
-            if (in != isOdd(size)) {
-                edges = size == edges.length ? Arrays.copyOf(edges, 2 * size) : edges;
-                edges[size++] = i;
-            }
+    /// @param ranges ascending, with a gap between each and the next one
+    public static CodePoints of(List<Range> ranges) {
+        int[] edges = new int[2 * ranges.size()];
+        for (int i = 0; i < ranges.size(); i++) {
+            edges[2 * i] = ranges.get(i).from();
+            edges[2 * i + 1] = ranges.get(i).to() + 1;
         }
-        return new CodePoints(Arrays.copyOf(edges, size)).minus(SURROGATES);
+        return new CodePoints(edges).minus(SURROGATES);
     }
 
     /// {@return what is in this set or in another one}
@@ -109,6 +104,11 @@ public final class CodePoints {
     public boolean contains(int codePoint) {
         int at = Arrays.binarySearch(edges, codePoint);
         return at >= 0 ? !isOdd(at) : isOdd(-at - 1);
+    }
+
+    /// {@return how many ranges it has, twice: its operations take so long}
+    public int edgeCount() {
+        return edges.length;
     }
 
     /// {@return whether nothing is in the set}

@@ -98,6 +98,7 @@ public final class Derivatives {
         boolean changed = true;
         while (changed) {
             for (Expr e : pool.base()) {
+                pool.work().add(1 + e.parts.length);
                 e.nullable = Flags.nullable(e);
             }
             changed = false;
@@ -123,6 +124,7 @@ public final class Derivatives {
         boolean changed = true;
         while (changed) {
             for (Expr e : base) {
+                pool.work().add(1 + e.parts.length);
                 if (e.kind != Expr.Kind.AND && e.kind != Expr.Kind.NOT) {
                     e.alive = Flags.alive(e);
                 }
@@ -147,6 +149,11 @@ public final class Derivatives {
     /// @param value 0 to 255
     public int classOf(int value) {
         return classOf[value] & 255;
+    }
+
+    /// {@return what counts the work}
+    public Work work() {
+        return pool.work();
     }
 
     /// Prepares for a mask, or a token: forgets what was derived if it has become much, and allows
@@ -212,6 +219,7 @@ public final class Derivatives {
     }
 
     private Expr derive(Expr e, int c) {
+        pool.work().add(2);
         return switch (e.kind) {
             case NOTHING, EMPTY, CALL -> pool.nothing();
             case BYTES -> e.bytes.contains(example[c]) ? pool.empty() : pool.nothing();
@@ -279,6 +287,7 @@ public final class Derivatives {
     }
 
     private void collect(Expr e, Expr after, Map<Rule, Expr> rests) {
+        pool.work().add(1);
         Expr rest = e;
         while (rest.kind == Expr.Kind.CONCAT) {
             collect(rest.parts[0], pool.concat(rest.parts[1], after), rests);
@@ -345,6 +354,7 @@ public final class Derivatives {
                 }
                 return true;
             }
+            pool.work().add(example.length);
             for (int c = 0; c < example.length && e.alive != Answer.NO; c++) {
                 Expr next = next(e, c);
                 if (known.put(next, true) == null) {

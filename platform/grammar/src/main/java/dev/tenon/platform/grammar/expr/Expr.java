@@ -49,6 +49,9 @@ public final class Expr {
     final int min;
     final int max;
     final Rule rule;
+    /// The greatest product of bounds of repetitions within each other.
+    final long counts;
+
     private final int hash;
 
     /// Order of creation: parts come before the whole.
@@ -69,11 +72,19 @@ public final class Expr {
         this.max = max;
         this.rule = rule;
         int h = kind.ordinal() + 31 * (bytes == null ? 0 : bytes.hashCode());
+        long most = 1;
         for (Expr part : parts) {
             h = 31 * h + part.id;
+            most = Math.max(most, part.counts);
         }
+        this.counts = kind == Kind.REPEAT ? most * counted(min, max) : most;
         h = 31 * (31 * h + min) + max;
         this.hash = 31 * h + (rule == null ? 0 : rule.hashCode());
+    }
+
+    /// {@return to how much a repetition counts}
+    static long counted(int min, int max) {
+        return Math.max(1, max == UNBOUNDED ? min : max);
     }
 
     /// A rule that the texts of an expression begin with.

@@ -8,14 +8,16 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 
 /// Makes expressions, simplified, and one object for equal ones. Not safe for several threads.
 ///
 /// First a grammar is built of its expressions and [rules][#rule]; then [Derivatives] closes the
 /// pool, and makes the derivatives that texts lead to.
 public final class ExprPool {
+    private static final Comparator<Expr> BY_ID = Comparator.comparingInt(Expr::id);
+
     private final GrammarLimits limits;
+    private final Work work;
     private final Map<Expr, Expr> interned = new HashMap<>();
     /// The expressions of the grammar, in the order of their ids; not those that derivatives add.
     private final List<Expr> base = new ArrayList<>();
@@ -32,7 +34,19 @@ public final class ExprPool {
     ///
     /// @param limits what it may hold
     public ExprPool(GrammarLimits limits) {
+        this(limits, new Work("Compiling the grammar", limits.compileWork()));
+    }
+
+    /// Makes a pool with nothing in it, whose work counts as that of another one.
+    ///
+    /// @param other the other pool
+    public ExprPool(ExprPool other) {
+        this(other.limits, other.work);
+    }
+
+    private ExprPool(GrammarLimits limits, Work work) {
         this.limits = limits;
+        this.work = work;
         this.nothing = intern(new Expr(Kind.NOTHING, null, Expr.NO_PARTS, 0, 0, null));
         this.empty = intern(new Expr(Kind.EMPTY, null, Expr.NO_PARTS, 0, 0, null));
         this.all = repeat(bytes(0, 255), 0, Expr.UNBOUNDED);
@@ -41,6 +55,11 @@ public final class ExprPool {
     /// {@return what it may hold}
     public GrammarLimits limits() {
         return limits;
+    }
+
+    /// {@return what counts the work on its expressions}
+    public Work work() {
+        return work;
     }
 
     /// {@return the language without any text}
@@ -113,6 +132,7 @@ public final class ExprPool {
         List<Expr> left = new ArrayList<>();
         Expr rest = first;
         for (; rest.kind == Kind.CONCAT; rest = rest.parts[1]) {
+            work.add(1);
             left.add(rest.parts[0]);
         }
         left.add(rest);
@@ -146,10 +166,12 @@ public final class ExprPool {
     }
 
     private Expr orOfSeveral(Iterable<Expr> parts) {
-        TreeSet<Expr> flat = new TreeSet<>(Comparator.comparingInt(Expr::id));
+        List<Expr> flat = new ArrayList<>();
         ByteSet set = null;
         for (Expr part : parts) {
-            for (Expr each : part.kind == Kind.OR ? part.parts : new Expr[] {part}) {
+            Expr[] members = part.kind == Kind.OR ? part.parts : new Expr[] {part};
+            work.add(members.length);
+            for (Expr each : members) {
                 if (each == all) {
                     return all;
                 }
@@ -163,10 +185,11 @@ public final class ExprPool {
         if (set != null) {
             flat.add(bytes(set));
         }
-        return switch (flat.size()) {
+        Expr[] sorted = sorted(flat);
+        return switch (sorted.length) {
             case 0 -> nothing;
-            case 1 -> flat.first();
-            default -> intern(new Expr(Kind.OR, null, flat.toArray(Expr[]::new), 0, 0, null));
+            case 1 -> sorted[0];
+            default -> intern(new Expr(Kind.OR, null, sorted, 0, 0, null));
         };
     }
 
@@ -174,10 +197,12 @@ public final class ExprPool {
     ///
     /// @param parts expressions of this pool without rules
     public Expr and(Expr... parts) {
-        TreeSet<Expr> flat = new TreeSet<>(Comparator.comparingInt(Expr::id));
+        List<Expr> flat = new ArrayList<>();
         ByteSet set = null;
         for (Expr part : parts) {
-            for (Expr each : part.kind == Kind.AND ? part.parts : new Expr[] {part}) {
+            Expr[] members = part.kind == Kind.AND ? part.parts : new Expr[] {part};
+            work.add(members.length);
+            for (Expr each : members) {
                 if (each.isNothing() || each.alive == Expr.Answer.NO) {
                     return nothing;
                 }
@@ -194,11 +219,24 @@ public final class ExprPool {
             }
             flat.add(bytes(set));
         }
-        return switch (flat.size()) {
+        Expr[] sorted = sorted(flat);
+        return switch (sorted.length) {
             case 0 -> all;
-            case 1 -> flat.first();
-            default -> intern(new Expr(Kind.AND, null, flat.toArray(Expr[]::new), 0, 0, null));
+            case 1 -> sorted[0];
+            default -> intern(new Expr(Kind.AND, null, sorted, 0, 0, null));
         };
+    }
+
+    /// {@return each of them once, by their ids}
+    private static Expr[] sorted(List<Expr> parts) {
+        parts.sort(BY_ID);
+        int size = 0;
+        for (Expr part : parts) {
+            if (size == 0 || parts.get(size - 1) != part) {
+                parts.set(size++, part);
+            }
+        }
+        return parts.subList(0, size).toArray(Expr[]::new);
     }
 
     /// {@return what does not belong to a part, of all texts of bytes}
@@ -239,6 +277,9 @@ public final class ExprPool {
         if (part.kind == Kind.REPEAT && part.min == 0 && part.max == Expr.UNBOUNDED) {
             return part;
         }
+        if (!closed && part.counts > 1) {
+            limits.checkRepeats(part.counts * Expr.counted(min, max));
+        }
         return intern(new Expr(Kind.REPEAT, null, new Expr[] {part}, min, max, null));
     }
 
@@ -267,6 +308,7 @@ public final class ExprPool {
     }
 
     private Expr intern(Expr expr) {
+        work.add(2 + expr.parts.length);
         Expr known = interned.get(expr);
         if (known != null) {
             return known;

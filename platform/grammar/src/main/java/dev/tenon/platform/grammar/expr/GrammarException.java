@@ -8,11 +8,13 @@ import dev.tenon.api.error.TenonException;
 public final class GrammarException extends TenonException {
     private static final long serialVersionUID = 1L;
 
+    private final String text;
     private final String keyword;
     private final String pointer;
 
     private GrammarException(String code, String text, String keyword, String pointer) {
         super(code, text);
+        this.text = text;
         this.keyword = keyword;
         this.pointer = pointer;
     }
@@ -39,6 +41,14 @@ public final class GrammarException extends TenonException {
     public static GrammarException unsupported(String text, String keyword, String pointer) {
         String where = keyword.isEmpty() ? "" : "Keyword '" + keyword + "' at " + shown(pointer) + ": ";
         return new GrammarException(ErrorCode.GRAMMAR_UNSUPPORTED, where + text, keyword, pointer);
+    }
+
+    /// {@return this error, of a keyword of a JSON Schema}
+    ///
+    /// @param part the keyword
+    /// @param place JSON pointer of the schema that has it; empty for the root
+    public GrammarException of(String part, String place) {
+        return new GrammarException(code(), "Keyword '" + part + "' at " + shown(place) + ": " + text, part, place);
     }
 
     /// {@return the error of a value of a JSON Schema that is not one (`GRAMMAR-001`)}

@@ -6,9 +6,25 @@ package dev.tenon.platform.grammar.expr;
 /// @param nesting most brackets within each other
 /// @param expressions most nodes of the compiled grammar
 /// @param statesInAMask most states that one mask, or one accepted token, may add
-public record GrammarLimits(int sourceLength, int nesting, int expressions, int statesInAMask) {
+/// @param compileWork most units of [Work] that compiling it may take
+/// @param maskWork most units that one mask, or one accepted token, may take
+/// @param textWork most units that all of one text's may take
+/// @param quickWork most units of a mask, or token, that other sequences may wait for
+public record GrammarLimits(
+        int sourceLength,
+        int nesting,
+        int expressions,
+        int statesInAMask,
+        long compileWork,
+        long maskWork,
+        long textWork,
+        long quickWork) {
     /// What is meant for grammars of strangers.
-    public static final GrammarLimits DEFAULT = new GrammarLimits(1_000_000, 100, 200_000, 50_000);
+    public static final GrammarLimits DEFAULT =
+            new GrammarLimits(1_000_000, 100, 200_000, 50_000, 20_000_000, 4_000_000, 40_000_000, 10_000);
+
+    /// Most that repetitions within each other may count to.
+    private static final long REPEATS = 100_000;
 
     /// Checks the length of a source.
     ///
@@ -30,6 +46,17 @@ public record GrammarLimits(int sourceLength, int nesting, int expressions, int 
     public void checkNesting(String what, int depth) {
         if (depth > nesting) {
             throw GrammarException.limit("The " + what + " nests deeper than " + nesting + " levels.");
+        }
+    }
+
+    /// Checks what repetitions within each other count to.
+    ///
+    /// @param count the product of their bounds
+    /// @throws GrammarException (`GRAMMAR-003`) if that is too much
+    public void checkRepeats(long count) {
+        if (count > REPEATS) {
+            throw GrammarException.limit("Repetitions within each other count to " + count + "; at most " + REPEATS
+                    + " are allowed. Lower their bounds, or leave them out.");
         }
     }
 

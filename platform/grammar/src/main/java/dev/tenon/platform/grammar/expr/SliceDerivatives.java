@@ -42,6 +42,7 @@ final class SliceDerivatives {
     }
 
     private Expr derive(Expr e) {
+        pool.work().add(2);
         return switch (e.kind) {
             case CONCAT -> concat(e);
             case OR -> {
@@ -107,6 +108,7 @@ final class SliceDerivatives {
             for (int i = 0; i < group.length; i++) {
                 Set<Expr> next = new HashSet<>();
                 for (Expr each : level) {
+                    pool.work().add(group[i].length);
                     for (int c : group[i]) {
                         next.add(derivatives.next(each, c));
                     }

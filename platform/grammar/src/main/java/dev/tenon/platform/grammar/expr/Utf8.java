@@ -44,6 +44,7 @@ public final class Utf8 {
     /// @param tail how many bytes follow it
     private static Expr tree(ExprPool pool, List<CodePoints.Range> ranges, int mark, int tail) {
         Map<Expr, ByteSet> byRest = new LinkedHashMap<>();
+        pool.work().add(1 + ranges.size());
         int shift = 6 * tail;
         int done = -1;
         for (CodePoints.Range range : ranges) {

@@ -231,6 +231,7 @@ public final class GbnfParser {
                 throw syntax("a range whose end is before its start");
             }
             set = set.or(CodePoints.range(from, to));
+            pool.work().add(set.edgeCount());
         }
         if (at == source.length()) {
             throw syntax("'[' without ']'");

@@ -14,18 +14,28 @@ final class GrammarConstraint implements TokenConstraint {
     private static final int[] NONE = {};
 
     private final GrammarMasks masks;
+    private final TextWork work;
     private State state;
     private boolean ended;
 
-    GrammarConstraint(GrammarMasks masks, State state, boolean ended) {
+    GrammarConstraint(GrammarMasks masks, State state, boolean ended, TextWork work) {
         this.masks = masks;
         this.state = state;
         this.ended = ended;
+        this.work = work;
+    }
+
+    @Override
+    public boolean quick(boolean wanted) {
+        work.quick(wanted);
+        return true;
     }
 
     @Override
     public void mask(long[] words) {
-        masks.mask(state, words);
+        long[] mask = masks.work(work, () -> masks.mask(state));
+        System.arraycopy(mask, 0, words, 0, mask.length);
+        Arrays.fill(words, mask.length, words.length, 0);
     }
 
     @Override
@@ -39,7 +49,7 @@ final class GrammarConstraint implements TokenConstraint {
             return;
         }
         byte[] bytes = masks.vocabulary().bytes(token);
-        State next = ended || bytes.length == 0 ? null : masks.after(state, bytes);
+        State next = ended || bytes.length == 0 ? null : masks.work(work, () -> masks.after(state, bytes));
         if (next == null) {
             throw refused(token);
         }
@@ -64,10 +74,13 @@ final class GrammarConstraint implements TokenConstraint {
 
     @Override
     public int[] forced() {
-        byte[] bytes = ended ? new byte[0] : masks.forced(state, MOST_FORCED_BYTES);
-        int text = textLength(bytes);
-        boolean endsText = text < bytes.length; // by a control token
-        bytes = Arrays.copyOf(bytes, text);
+        if (ended) {
+            return NONE;
+        }
+        byte[] all = masks.work(work, () -> masks.forced(state, MOST_FORCED_BYTES));
+        int text = textLength(all);
+        boolean endsText = text < all.length; // by a control token
+        byte[] bytes = Arrays.copyOf(all, text);
         if (bytes.length < 2) {
             return NONE; // the only token, if it is one, is quickly sampled; it may also go on with what follows
         }
@@ -81,7 +94,7 @@ final class GrammarConstraint implements TokenConstraint {
         } catch (CharacterCodingException e) {
             return NONE; // the text goes on within a character
         }
-        State end = masks.after(state, bytes);
+        State end = masks.work(work, () -> masks.after(state, bytes));
         // The last token may be another one together with what follows.
         int count = endsText || end.isFinal() ? tokens.length : tokens.length - 1;
         return spelled(tokens, bytes) && count > 0 ? Arrays.copyOf(tokens, count) : NONE;
@@ -114,6 +127,6 @@ final class GrammarConstraint implements TokenConstraint {
 
     @Override
     public TokenConstraint copy() {
-        return new GrammarConstraint(masks, state, ended);
+        return new GrammarConstraint(masks, state, ended, work.copy());
     }
 }

@@ -5,14 +5,18 @@ import dev.tenon.platform.grammar.automaton.Automaton;
 import dev.tenon.platform.grammar.automaton.State;
 import dev.tenon.platform.grammar.expr.GrammarException;
 import dev.tenon.platform.grammar.expr.Slice;
+import dev.tenon.platform.grammar.expr.Work;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /// The masks of one grammar for one vocabulary, kept while they are used. Safe for any thread.
 public final class GrammarMasks {
     private static final int MOST_KEPT = 128;
+    /// Nodes of a tree that are visited in the time of a unit of work; a power of two.
+    private static final int NODES_PER_UNIT = 4;
 
     private final Automaton automaton;
     private final AnyPlain anyPlain;
@@ -57,7 +61,7 @@ public final class GrammarMasks {
 
     /// {@return a constraint at the start of a text}
     public TokenConstraint constraint() {
-        return new GrammarConstraint(this, automaton.start(), false);
+        return new GrammarConstraint(this, automaton.start(), false, new TextWork(automaton.limits()));
     }
 
     /// {@return how many nodes of the tokens' trees were visited}
@@ -65,65 +69,77 @@ public final class GrammarMasks {
         return visited;
     }
 
-    /// Writes the mask of a state.
-    void mask(State state, long[] words) {
-        lock.lock();
+    /// Does something with the automaton within the bounds of a text's work.
+    ///
+    /// @param <T> what comes of it
+    /// @param text whose work it is
+    /// @param call what is done
+    <T> T work(TextWork text, Supplier<T> call) {
+        if (!text.quick()) {
+            return LongWork.call(() -> {
+                lock.lock();
+                return locked(text, call);
+            });
+        }
+        if (!lock.tryLock()) {
+            throw new TokenConstraint.LateException(); // another text of the grammar takes its time
+        }
+        return locked(text, call);
+    }
+
+    private <T> T locked(TextWork text, Supplier<T> call) {
+        Work work = automaton.work();
         try {
-            Key key = new Key(state, null);
-            long[] mask = kept.get(key);
-            if (mask == null) {
-                automaton.begin();
-                mask = make(state);
-                kept.put(key, mask);
-            }
-            System.arraycopy(mask, 0, words, 0, mask.length);
-            Arrays.fill(words, mask.length, words.length, 0);
+            text.begin(work);
+            automaton.begin();
+            return call.get();
         } finally {
+            text.end(work);
             lock.unlock();
         }
     }
 
+    /// {@return the mask of a state; not to be changed}
+    long[] mask(State state) {
+        Key key = new Key(state, null);
+        long[] mask = kept.get(key);
+        if (mask == null) {
+            mask = make(state);
+            kept.put(key, mask);
+        }
+        return mask;
+    }
+
     /// {@return the state after bytes, or null if they cannot follow}
     State after(State state, byte[] bytes) {
-        lock.lock();
-        try {
-            automaton.begin();
-            State at = state;
-            for (int i = 0; i < bytes.length && at != null; i++) {
-                at = automaton.next(at, automaton.classOf(bytes[i] & 255));
-            }
-            return at;
-        } finally {
-            lock.unlock();
+        State at = state;
+        for (int i = 0; i < bytes.length && at != null; i++) {
+            at = automaton.next(at, automaton.classOf(bytes[i] & 255));
         }
+        return at;
     }
 
     /// {@return the bytes that follow in any case}
     ///
     /// @param most most bytes
     byte[] forced(State state, int most) {
-        lock.lock();
-        try {
-            automaton.begin();
-            byte[] bytes = new byte[most];
-            int length = 0;
-            State at = state;
-            while (length < most && !at.isAccepting()) {
-                int only = onlyByte(at);
-                if (only < 0) {
-                    break;
-                }
-                bytes[length++] = (byte) only;
-                at = automaton.next(at, automaton.classOf(only));
+        byte[] bytes = new byte[most];
+        int length = 0;
+        State at = state;
+        while (length < most && !at.isAccepting()) {
+            int only = onlyByte(at);
+            if (only < 0) {
+                break;
             }
-            return Arrays.copyOf(bytes, length);
-        } finally {
-            lock.unlock();
+            bytes[length++] = (byte) only;
+            at = automaton.next(at, automaton.classOf(only));
         }
+        return Arrays.copyOf(bytes, length);
     }
 
     /// {@return the only byte that may follow; -1 if there are several, or none}
     private int onlyByte(State state) {
+        automaton.work().add(256 / NODES_PER_UNIT);
         int only = -1;
         for (int value = 0; value < 256; value++) {
             if (automaton.next(state, automaton.classOf(value)) != null) {
@@ -204,8 +220,11 @@ public final class GrammarMasks {
             path = new State[trie.longest + 1];
         }
         path[0] = state;
+        Work work = automaton.work();
         for (int node = 0; node < trie.label.length; ) {
-            visited++;
+            if ((++visited & NODES_PER_UNIT - 1) == 0) {
+                work.add(1);
+            }
             int depth = trie.depth[node];
             State next = automaton.next(path[depth - 1], automaton.classOf(trie.label[node] & 255));
             if (next == null) {

@@ -1,8 +1,11 @@
 package dev.tenon.platform.grammar.regex;
 
 import dev.tenon.platform.grammar.expr.CodePoints;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
@@ -19,6 +22,52 @@ final class CharClasses {
     private static final int MOST_CACHED = 100;
 
     private CharClasses() {}
+
+    /// All characters one after the other, without a text that holds them.
+    private record All(int from, int to) implements CharSequence {
+        /// Code units before the surrogates.
+        private static final int LOW = Character.MIN_SURROGATE;
+
+        /// Those that one unit stands for.
+        private static final int SINGLE = LOW + Character.MIN_SUPPLEMENTARY_CODE_POINT - Character.MAX_SURROGATE - 1;
+
+        static int codePoint(int index) {
+            return index < LOW
+                    ? index
+                    : index < SINGLE
+                            ? index - LOW + Character.MAX_SURROGATE + 1
+                            : (index - SINGLE) / 2 + Character.MIN_SUPPLEMENTARY_CODE_POINT;
+        }
+
+        @Override
+        public int length() {
+            return to - from;
+        }
+
+        @Override
+        public char charAt(int index) {
+            int at = from + index;
+            int c = codePoint(at);
+            return at < SINGLE
+                    ? (char) c
+                    : (at - SINGLE) % 2 == 0 ? Character.highSurrogate(c) : Character.lowSurrogate(c);
+        }
+
+        @Override
+        public CharSequence subSequence(int start, int end) {
+            return new All(from + start, from + end);
+        }
+    }
+
+    private static CodePoints having(Pattern several) {
+        List<CodePoints.Range> ranges = new ArrayList<>();
+        int supplementary = Character.MAX_CODE_POINT + 1 - Character.MIN_SUPPLEMENTARY_CODE_POINT;
+        Matcher matcher = several.matcher(new All(0, All.SINGLE + 2 * supplementary));
+        while (matcher.find()) {
+            ranges.add(new CodePoints.Range(All.codePoint(matcher.start()), All.codePoint(matcher.end() - 1)));
+        }
+        return CodePoints.of(ranges);
+    }
 
     /// {@return the characters with a Unicode property; null if it is unknown}
     ///
@@ -43,12 +92,11 @@ final class CharClasses {
         };
         Pattern pattern;
         try {
-            pattern = Pattern.compile("\\p{" + java + "}");
+            pattern = Pattern.compile("\\p{" + java + "}++");
         } catch (PatternSyntaxException e) {
             return null; // the caller names what is unknown
         }
-        CodePoints set =
-                CodePoints.where(c -> pattern.matcher(Character.toString(c)).matches());
+        CodePoints set = having(pattern);
         if (PROPERTIES.size() < MOST_CACHED) {
             PROPERTIES.put(name, set);
         }

@@ -6,7 +6,9 @@ import dev.tenon.platform.grammar.expr.ExprPool;
 import dev.tenon.platform.grammar.expr.GrammarException;
 import dev.tenon.platform.grammar.expr.Utf8;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 
 /// Makes expressions of regular expressions.
@@ -18,7 +20,11 @@ public final class Regex {
     private Regex(ExprPool pool, String source, Function<CodePoints, Expr> encoding) {
         this.pool = pool;
         this.source = source;
-        this.encoding = encoding;
+        Map<CodePoints, Expr> known = new HashMap<>();
+        this.encoding = set -> {
+            pool.work().add(1 + set.edgeCount() / 16);
+            return known.computeIfAbsent(set, encoding);
+        };
     }
 
     /// Texts of one alternative, and whether they have to be at the start and the end.
@@ -32,7 +38,7 @@ public final class Regex {
     ///     around
     public static Expr whole(ExprPool pool, String source) {
         Regex regex = new Regex(pool, source, set -> Utf8.of(pool, set));
-        return pool.or(regex.alternatives(new RegexParser(source, pool.limits()).parse()).stream()
+        return pool.or(regex.alternatives(new RegexParser(source, pool).parse()).stream()
                 .map(Anchored::expr)
                 .toList());
     }
@@ -48,7 +54,7 @@ public final class Regex {
         Regex regex = new Regex(pool, source, encoding);
         Expr anything = pool.repeat(encoding.apply(CodePoints.ALL), 0, Expr.UNBOUNDED);
         List<Expr> exprs = new ArrayList<>();
-        for (Anchored each : regex.alternatives(new RegexParser(source, pool.limits()).parse())) {
+        for (Anchored each : regex.alternatives(new RegexParser(source, pool).parse())) {
             exprs.add(pool.concat(
                     each.start() ? pool.empty() : anything, each.expr(), each.end() ? pool.empty() : anything));
         }

@@ -2,8 +2,10 @@ package dev.tenon.platform.grammar.regex;
 
 import dev.tenon.platform.grammar.expr.CodePoints;
 import dev.tenon.platform.grammar.expr.Expr;
+import dev.tenon.platform.grammar.expr.ExprPool;
 import dev.tenon.platform.grammar.expr.GrammarException;
 import dev.tenon.platform.grammar.expr.GrammarLimits;
+import dev.tenon.platform.grammar.expr.Work;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,12 +16,14 @@ final class RegexParser {
 
     private final String source;
     private final GrammarLimits limits;
+    private final Work work;
     private int at;
     private int depth;
 
-    RegexParser(String source, GrammarLimits limits) {
+    RegexParser(String source, ExprPool pool) {
         this.source = source;
-        this.limits = limits;
+        this.limits = pool.limits();
+        this.work = pool.work();
     }
 
     RegexNode parse() {
@@ -153,6 +157,7 @@ final class RegexParser {
             if (at == source.length()) {
                 throw syntax("'[' without ']'");
             }
+            work.add(set.edgeCount());
             if (take(']')) {
                 return negated ? set.complement() : set;
             }

@@ -3,6 +3,8 @@ package dev.tenon.platform.grammar.schema;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -25,8 +27,10 @@ final class Assertions {
     final List<SchemaNode> nodes;
 
     final Set<Type> types = EnumSet.allOf(Type.class);
-    /// The values that are allowed; null if that is not restricted.
-    List<Object> values;
+    /// The values that are allowed, by their [keys][#key]; null if that is not restricted.
+    Map<Object, Object> values;
+    /// Those that are not, too.
+    final Map<Object, Object> excluded = new LinkedHashMap<>();
 
     BigDecimal minimum;
     boolean aboveMinimum;
@@ -44,6 +48,10 @@ final class Assertions {
     int minProperties;
     int maxProperties = Integer.MAX_VALUE;
     final Set<String> required = new LinkedHashSet<>();
+    /// Whether no two items are equal, and the schemas that have `contains`.
+    boolean unique;
+
+    final List<SchemaNode> containing = new ArrayList<>();
 
     Assertions(List<SchemaNode> nodes) {
         this.nodes = nodes;
@@ -54,23 +62,19 @@ final class Assertions {
         for (String keyword : node.keywords()) {
             switch (keyword) {
                 case "type" -> types.retainAll(types(node));
-                case "not" -> types.removeAll(types(node.child("not")));
-                case "const" -> allow(List.of(new Boxed(node.get(keyword))));
-                case "enum" -> {
-                    if (!(node.get(keyword) instanceof List<?> list)) {
-                        throw node.bad(keyword, "expected an array");
-                    }
-                    List<Boxed> boxed = new ArrayList<>();
-                    list.forEach(each -> boxed.add(new Boxed(each)));
-                    allow(boxed);
-                }
+                case "not" -> exclude(node.child("not"));
+                case "const", "enum" -> allow(listed(node, keyword));
                 case "minimum" -> atLeast(node.number(keyword), false);
                 case "exclusiveMinimum" -> atLeast(node.number(keyword), true);
                 case "maximum" -> atMost(node.number(keyword), false);
                 case "exclusiveMaximum" -> atMost(node.number(keyword), true);
                 case "multipleOf" -> multiples.add(node);
                 case "pattern" -> patterns.add(node);
-                case "format" -> formats.add(node);
+                case "format" -> {
+                    if (!Formats.isNote(node.string(keyword))) {
+                        formats.add(node);
+                    }
+                }
                 case "minLength" -> minLength = Math.max(minLength, node.count(keyword));
                 case "maxLength" -> maxLength = Math.min(maxLength, node.count(keyword));
                 case "minItems" -> minItems = Math.max(minItems, node.count(keyword));
@@ -78,13 +82,35 @@ final class Assertions {
                 case "minProperties" -> minProperties = Math.max(minProperties, node.count(keyword));
                 case "maxProperties" -> maxProperties = Math.min(maxProperties, node.count(keyword));
                 case "required" -> required.addAll(node.strings(keyword));
+                case "uniqueItems" -> unique |= !Boolean.FALSE.equals(node.get(keyword));
+                case "contains" -> containing.add(node);
                 default -> {} // of properties and items, or a mere note: Flattening has refused the others
             }
         }
     }
 
-    /// A value that may be null.
-    private record Boxed(Object value) {}
+    private static Map<Object, Object> listed(SchemaNode node, String keyword) {
+        Map<Object, Object> values = new LinkedHashMap<>();
+        if (keyword.equals("const")) {
+            values.put(key(node.get(keyword)), node.get(keyword));
+        } else if (node.get(keyword) instanceof List<?> list) {
+            list.forEach(each -> values.put(key(each), each));
+        } else {
+            throw node.bad(keyword, "expected an array");
+        }
+        return values;
+    }
+
+    private void exclude(SchemaNode not) {
+        if (!Negation.isBasic(not)) {
+            return; // Flattening has made alternatives of it
+        }
+        if (not.has("type")) {
+            types.removeAll(types(not));
+        } else {
+            excluded.putAll(listed(not, not.has("const") ? "const" : "enum"));
+        }
+    }
 
     private static Set<Type> types(SchemaNode node) {
         List<String> names = node.get("type") instanceof String one ? List.of(one) : node.strings("type");
@@ -100,37 +126,27 @@ final class Assertions {
         return types;
     }
 
-    private void allow(List<Boxed> allowed) {
-        List<Object> both = new ArrayList<>();
-        for (Boxed each : allowed) {
-            if (values == null || contains(values, each.value())) {
-                both.add(each.value());
-            }
+    private void allow(Map<Object, Object> allowed) {
+        if (values == null) {
+            values = allowed;
+        } else {
+            values.keySet().retainAll(allowed.keySet());
         }
-        values = both;
     }
 
-    static boolean contains(List<Object> list, Object value) {
-        return list.stream().anyMatch(each -> same(each, value));
-    }
-
-    /// {@return whether two values are equal; numbers are by what they amount to}
-    private static boolean same(Object a, Object b) {
-        if (a instanceof BigDecimal x && b instanceof BigDecimal y) {
-            return x.compareTo(y) == 0;
-        }
-        if (a instanceof List<?> x && b instanceof List<?> y && x.size() == y.size()) {
-            for (int i = 0; i < x.size(); i++) {
-                if (!same(x.get(i), y.get(i))) {
-                    return false;
-                }
+    /// {@return what equal values have in common: numbers are by what they amount to}
+    static Object key(Object value) {
+        return switch (value) {
+            case BigDecimal number -> number.stripTrailingZeros();
+            case List<?> list -> list.stream().map(Assertions::key).toList();
+            case Map<?, ?> map -> {
+                Map<Object, Object> keys = new HashMap<>();
+                map.forEach((name, each) -> keys.put(name, key(each)));
+                yield keys;
             }
-            return true;
-        }
-        if (a instanceof Map<?, ?> x && b instanceof Map<?, ?> y) {
-            return x.keySet().equals(y.keySet()) && x.keySet().stream().allMatch(key -> same(x.get(key), y.get(key)));
-        }
-        return a == null ? b == null : a.equals(b);
+            case null -> null;
+            default -> value;
+        };
     }
 
     /// {@return the type of a value}

@@ -3,6 +3,7 @@ package dev.tenon.platform.grammar.schema;
 import dev.tenon.platform.grammar.schema.Assertions.Type;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -30,9 +31,7 @@ final class Disjointness {
         }
         Assertions a = new Assertions(flatA.nodes);
         Assertions b = new Assertions(flatB.nodes);
-        if (a.values != null
-                && b.values != null
-                && a.values.stream().noneMatch(each -> Assertions.contains(b.values, each))) {
+        if (a.values != null && b.values != null && Collections.disjoint(a.values.keySet(), b.values.keySet())) {
             return true;
         }
         for (Type type : types(a)) {
@@ -48,7 +47,7 @@ final class Disjointness {
         types.retainAll(of.types);
         if (of.values != null) {
             Set<Type> found = EnumSet.noneOf(Type.class);
-            of.values.forEach(each -> found.add(Assertions.typeOf(each)));
+            of.values.values().forEach(each -> found.add(Assertions.typeOf(each)));
             types.retainAll(found);
         }
         return types;

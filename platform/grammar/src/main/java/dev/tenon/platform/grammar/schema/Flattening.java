@@ -1,75 +1,30 @@
 package dev.tenon.platform.grammar.schema;
 
 import dev.tenon.platform.grammar.expr.GrammarException;
+import dev.tenon.platform.grammar.expr.GrammarLimits;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /// Follows `$ref` and `allOf`: what a value must satisfy, as schemas with assertions only and
-/// groups of alternatives. Refuses the keywords that cannot be enforced, and those that are
-/// unknown.
+/// groups of alternatives. Refuses the keywords that cannot be enforced.
 final class Flattening {
-    /// What is read elsewhere.
-    private static final Set<String> ASSERTIONS = Set.of(
-            "type",
-            "const",
-            "enum",
-            "minimum",
-            "exclusiveMinimum",
-            "maximum",
-            "exclusiveMaximum",
-            "multipleOf",
-            "pattern",
-            "format",
-            "minLength",
-            "maxLength",
-            "minItems",
-            "maxItems",
-            "minProperties",
-            "maxProperties",
-            "required",
-            "properties",
-            "additionalProperties",
-            "patternProperties",
-            "propertyNames",
-            "items",
-            "prefixItems",
-            "additionalItems");
-    private static final Set<String> NOTES = Set.of(
-            "title",
-            "description",
-            "default",
-            "examples",
-            "$comment",
-            "deprecated",
-            "readOnly",
-            "writeOnly",
-            "$schema",
-            "$defs",
-            "definitions",
-            "$anchor",
-            "contentMediaType",
-            "contentEncoding",
-            "contentSchema");
-
     private final SchemaNode root;
+    private final GrammarLimits limits;
     private final boolean refStandsAlone;
     private final Map<String, SchemaNode> anchors = new HashMap<>();
 
-    Flattening(SchemaNode root) {
+    Flattening(SchemaNode root, GrammarLimits limits) {
         this.root = root;
+        this.limits = limits;
         String draft = root.get("$schema") instanceof String text ? text : "";
         this.refStandsAlone = draft.matches(".*draft-0[3467].*");
         findAnchors(root);
-    }
-
-    /// {@return whether a keyword demands nothing of a value}
-    static boolean isNote(String keyword) {
-        return NOTES.contains(keyword) || keyword.startsWith("x-");
     }
 
     private void findAnchors(SchemaNode node) {
@@ -102,6 +57,8 @@ final class Flattening {
     static final class Flat {
         final List<SchemaNode> nodes = new ArrayList<>();
         final List<Group> groups = new ArrayList<>();
+        /// Where the schemas are that it has.
+        final Set<String> places = new HashSet<>();
         /// Whether no value does.
         boolean impossible;
 
@@ -109,6 +66,7 @@ final class Flattening {
             Flat copy = new Flat();
             copy.nodes.addAll(nodes);
             copy.groups.addAll(groups);
+            copy.places.addAll(places);
             copy.impossible = impossible;
             return copy;
         }
@@ -121,27 +79,31 @@ final class Flattening {
     }
 
     void add(Flat flat, SchemaNode node) {
-        add(flat, node, new ArrayList<>());
+        add(flat, node, new HashSet<>());
     }
 
-    private void add(Flat flat, SchemaNode node, List<String> path) {
+    private void add(Flat flat, SchemaNode node, Set<String> path) {
         if (node.value() instanceof Boolean b) {
             flat.impossible |= !b;
             return;
         }
-        if (path.contains(node.pointer())) {
+        if (!path.add(node.pointer())) {
             throw node.unsupported("$ref", "The schema refers to itself without a value in between.");
         }
-        path.add(node.pointer());
+        limits.checkNesting("schema, with what it refers to,", path.size());
+        if (!flat.places.add(node.pointer())) {
+            path.remove(node.pointer());
+            return;
+        }
         if (node.has("$ref") && refStandsAlone) {
             add(flat, target(node), path);
         } else {
             addKeywords(flat, node, path);
         }
-        path.removeLast();
+        path.remove(node.pointer());
     }
 
-    private void addKeywords(Flat flat, SchemaNode node, List<String> path) {
+    private void addKeywords(Flat flat, SchemaNode node, Set<String> path) {
         boolean asserts = false;
         for (String keyword : node.keywords()) {
             switch (keyword) {
@@ -149,38 +111,75 @@ final class Flattening {
                 case "allOf" -> node.list(keyword).forEach(each -> add(flat, each, path));
                 case "anyOf" -> flat.groups.add(new Group(node, node.list(keyword), false));
                 case "oneOf" -> flat.groups.add(new Group(node, node.list(keyword), true));
-                case "not" -> {
-                    SchemaNode not = node.child(keyword);
-                    flat.impossible |= not.is(true) || not.value() instanceof Map<?, ?> map && map.isEmpty();
-                    boolean types =
-                            not.value() instanceof Map<?, ?> map && map.keySet().equals(Set.of("type"));
-                    asserts |= types;
-                    if (!types && !flat.impossible && !not.is(false)) {
-                        throw node.unsupported(keyword, "Only 'type' can be excluded.");
-                    }
-                }
-                case "uniqueItems" -> {
-                    boolean few = node.has("maxItems") && node.count("maxItems") <= 1;
-                    if (!Boolean.FALSE.equals(node.get(keyword)) && !few) {
-                        throw node.unsupported(keyword, "Equal items cannot be excluded. Leave it out.");
-                    }
-                }
+                case "not" -> asserts |= exclude(flat, node, node.child(keyword));
+                case "if" -> addCondition(flat, node);
+                case "then", "else" -> {} // of an `if`
+                case "dependencies", "dependentRequired", "dependentSchemas" -> addDependencies(flat, node, keyword);
                 case "$id" -> {
                     if (!node.pointer().isEmpty()) {
                         throw node.unsupported(keyword, "Schemas with an address of their own are not read.");
                     }
                 }
                 default -> {
-                    asserts |= ASSERTIONS.contains(keyword);
-                    if (!ASSERTIONS.contains(keyword) && !isNote(keyword)) {
+                    asserts |= Keywords.ASSERTIONS.contains(keyword);
+                    if (!Keywords.ASSERTIONS.contains(keyword) && !Keywords.isNote(keyword)) {
                         throw node.unsupported(keyword, "It cannot be enforced. Leave it out.");
                     }
                 }
             }
         }
-        if (asserts && flat.nodes.stream().noneMatch(each -> each.pointer().equals(node.pointer()))) {
+        if (asserts) {
             flat.nodes.add(node);
         }
+    }
+
+    /// Demands that a value does not satisfy a schema.
+    ///
+    /// @return whether that is read with the assertions
+    private boolean exclude(Flat flat, SchemaNode node, SchemaNode not) {
+        requireExcludable(node, "not");
+        flat.impossible |= not.is(true);
+        if (not.value() instanceof Boolean || Negation.isBasic(not)) {
+            return !(not.value() instanceof Boolean);
+        }
+        flat.groups.add(new Group(node, Negation.of(not, not.has("$ref") ? target(not) : null), false));
+        return false;
+    }
+
+    private void requireExcludable(SchemaNode node, String keyword) {
+        SchemaNode excluded = node.child(keyword);
+        if (!Negation.isPossible(excluded) || excluded.has("$ref") && refStandsAlone) {
+            throw node.unsupported(
+                    keyword, "Whether it holds is only known of types, values, bounds and required properties.");
+        }
+    }
+
+    /// Either the condition holds and the first schema, or the condition does not and the second.
+    private void addCondition(Flat flat, SchemaNode node) {
+        Object condition = node.child("if").schema();
+        Object then = node.has("then") ? node.child("then").schema() : true;
+        Object otherwise = node.has("else") ? node.child("else").schema() : true;
+        if (then.equals(true) && otherwise.equals(true)) {
+            return;
+        }
+        requireExcludable(node, "if");
+        flat.groups.add(new Group(
+                node,
+                List.of(
+                        node.made(Map.of("allOf", List.of(condition, then)), "if", "then"),
+                        node.made(Map.of("allOf", List.of(Map.of("not", condition), otherwise)), "if", "else")),
+                false));
+    }
+
+    /// Each of the properties is not there, or what it needs holds.
+    private void addDependencies(Flat flat, SchemaNode node, String keyword) {
+        node.named(keyword).forEach((name, needed) -> {
+            SchemaNode holds = needed.value() instanceof List<?> names
+                    ? node.made(Map.of("required", names), keyword, name, "required")
+                    : needed;
+            SchemaNode absent = node.made(Map.of("properties", Map.of(name, false)), keyword, name, "absent");
+            flat.groups.add(new Group(node, List.of(absent, holds), false));
+        });
     }
 
     private SchemaNode target(SchemaNode node) {

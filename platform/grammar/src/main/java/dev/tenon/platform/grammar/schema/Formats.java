@@ -1,6 +1,7 @@
 package dev.tenon.platform.grammar.schema;
 
 import java.util.Map;
+import java.util.Set;
 
 /// The formats of strings that are enforced, as regular expressions.
 final class Formats {
@@ -43,7 +44,15 @@ final class Formats {
                     + "+(/" + URI_CHARACTER + "*)*)(\\?(" + URI_CHARACTER + "|[/?])*)?(#(" + URI_CHARACTER
                     + "|[/?])*)?");
 
+    /// Those that say how a program reads a string, and demand nothing of it.
+    private static final Set<String> NOTES = Set.of("byte", "binary", "password");
+
     private Formats() {}
+
+    /// {@return whether a format demands nothing}
+    static boolean isNote(String format) {
+        return NOTES.contains(format);
+    }
 
     private static String ipv6() {
         String group = "[0-9A-Fa-f]{1,4}";

@@ -4,6 +4,8 @@ import dev.tenon.platform.grammar.expr.Expr;
 import dev.tenon.platform.grammar.expr.ExprPool;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
 
 /// How numbers are written that lie between bounds or are multiples of another one. Where there is
 /// a bound or divisor, they are written without exponent.
@@ -142,6 +144,17 @@ final class NumberTexts {
         return pool.optional(pool.concat(point, rest));
     }
 
+    /// {@return the ways to write a number without exponent}
+    Expr equalTo(BigDecimal number) {
+        String[] parts = split(number.abs());
+        Expr zeros = pool.repeat(digit(0, 0), 0, MOST_DIGITS);
+        Expr fraction = parts[1].isEmpty()
+                ? pool.optional(pool.concat(point, digit(0, 0), zeros))
+                : pool.concat(point, pool.literal(parts[1]), zeros);
+        Expr sign = number.signum() == 0 ? pool.optional(minus) : number.signum() < 0 ? minus : pool.empty();
+        return pool.concat(sign, pool.literal(parts[0]), fraction);
+    }
+
     /// {@return multiples of a number; null if it is too large or has too many decimals}
     Expr multipleOf(BigDecimal divisor) {
         BigDecimal shortest = divisor.stripTrailingZeros();
@@ -153,12 +166,16 @@ final class NumberTexts {
                 || decimals > MOST_DECIMALS) {
             return null;
         }
-        int whole = units.divide(units.gcd(BigInteger.TEN.pow(decimals))).intValue();
-        Expr integers = pool.and(integer(), pool.multiple(whole, 0));
-        if (decimals == 0) {
-            return integers;
+        Expr zeros = pool.repeat(digit(0, 0), 0, MOST_DIGITS);
+        List<Expr> ways = new ArrayList<>();
+        for (int places = 0; places <= decimals; places++) {
+            // So many places as an integer are a multiple of what is left of the divisor without the other ones.
+            int rest = units.divide(units.gcd(BigInteger.TEN.pow(decimals - places)))
+                    .intValue();
+            Expr fraction = places == 0 ? pool.empty() : pool.concat(point, pool.repeat(digit, places, places));
+            Expr multiples = pool.and(pool.concat(integer(), fraction), pool.multiple(rest, 0));
+            ways.add(places == decimals && places > 0 ? pool.concat(multiples, zeros) : multiples);
         }
-        Expr fractions = pool.concat(integer(), point, pool.repeat(digit, decimals, decimals));
-        return pool.or(integers, pool.and(fractions, pool.multiple(units.intValue(), 0)));
+        return pool.or(ways);
     }
 }

@@ -8,8 +8,10 @@ import dev.tenon.platform.grammar.expr.GrammarException;
 import dev.tenon.platform.grammar.expr.Utf8;
 import dev.tenon.platform.grammar.regex.Regex;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /// How objects are written: the properties that schemas name, in the order in which they name them,
@@ -18,6 +20,8 @@ final class ObjectTexts {
     private final ExprPool pool;
     private final JsonText json;
     private final SchemaCompiler compiler;
+    /// The names that patterns of names match.
+    private final Map<String, Automaton> matching = new HashMap<>();
 
     ObjectTexts(ExprPool pool, JsonText json, SchemaCompiler compiler) {
         this.pool = pool;
@@ -40,7 +44,17 @@ final class ObjectTexts {
         }
         names.addAll(a.required);
         requireDisjoint(a, patterns);
-        Expr keys = keys(a);
+        Assertions allowed = allowed(a);
+        Expr keys = allowed == null ? null : compiler.inner(allowed);
+        boolean listed = allowed != null && allowed.values != null;
+        if (listed) {
+            List<String> list = allowed.values.values().stream()
+                    .filter(String.class::isInstance)
+                    .map(String.class::cast)
+                    .toList();
+            names.addAll(list);
+            keys = pool.and(keys, pool.or(list.stream().map(json::inner).toList()));
+        }
         List<Property> properties = new ArrayList<>();
         for (String name : names) {
             Expr key = keys == null ? json.inner(name) : pool.and(json.inner(name), keys);
@@ -49,12 +63,12 @@ final class ObjectTexts {
                     : pool.concat(json.quoted(key), json.colon, compiler.value(schemas(a, name, patterns)));
             properties.add(new Property(text, a.required.contains(name)));
         }
-        Expr other = others(a, names, patterns, keys);
+        Expr other = listed ? pool.nothing() : others(a, names, patterns, keys);
         return new Members(a, properties, other).object();
     }
 
-    /// {@return which names are allowed, without quotes; null if that is not restricted}
-    private Expr keys(Assertions a) {
+    /// {@return which names are allowed; null if that is not restricted}
+    private Assertions allowed(Assertions a) {
         List<SchemaNode> nodes = new ArrayList<>();
         for (SchemaNode node : a.nodes) {
             if (node.has("propertyNames")) {
@@ -68,20 +82,14 @@ final class ObjectTexts {
                     .owner()
                     .unsupported("propertyNames", "Alternatives of names are not enforced.");
         }
-        Assertions of = new Assertions(flat.nodes);
-        if (flat.impossible || !of.types.contains(Assertions.Type.STRING)) {
-            return pool.nothing();
+        if (flat.nodes.isEmpty() && !flat.impossible) {
+            return null;
         }
-        if (of.values != null) {
-            List<Expr> allowed = new ArrayList<>();
-            for (Object each : of.values) {
-                if (each instanceof String text) {
-                    allowed.add(json.inner(text));
-                }
-            }
-            return pool.and(pool.or(allowed), compiler.inner(of));
+        Assertions allowed = new Assertions(flat.nodes);
+        if (flat.impossible || !allowed.types.contains(Assertions.Type.STRING)) {
+            allowed.values = Map.of();
         }
-        return flat.nodes.isEmpty() ? null : compiler.inner(of);
+        return allowed;
     }
 
     /// {@return the schemas that apply to a property}
@@ -118,9 +126,13 @@ final class ObjectTexts {
     }
 
     private boolean matches(String pattern, String name) {
-        ExprPool other = new ExprPool(pool.limits());
+        return matching.computeIfAbsent(pattern, this::automaton).matches(name);
+    }
+
+    private Automaton automaton(String pattern) {
+        ExprPool other = new ExprPool(pool);
         Expr expr = Regex.search(other, pattern, set -> Utf8.of(other, set));
-        return new Automaton(other, pool(other, expr)).matches(name);
+        return new Automaton(other, pool(other, expr));
     }
 
     /// {@return an expression that is never without any text, so that an automaton can be made}
@@ -137,7 +149,7 @@ final class ObjectTexts {
         }
         for (int i = 0; i < list.size(); i++) {
             for (int j = 0; j < i; j++) {
-                ExprPool other = new ExprPool(pool.limits());
+                ExprPool other = new ExprPool(pool);
                 Expr both = other.and(
                         Regex.search(other, list.get(i), set -> Utf8.of(other, set)),
                         Regex.search(other, list.get(j), set -> Utf8.of(other, set)));

@@ -11,6 +11,7 @@ import dev.tenon.platform.grammar.regex.Regex;
 import dev.tenon.platform.grammar.schema.Assertions.Type;
 import dev.tenon.platform.grammar.schema.Flattening.Flat;
 import dev.tenon.platform.grammar.schema.Flattening.Group;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -27,6 +28,8 @@ import java.util.function.Function;
 /// rule, so that schemas may refer to themselves.
 public final class SchemaCompiler {
     private static final int MOST_ALTERNATIVES = 2000;
+    /// Of proving that no value satisfies two schemas.
+    private static final long WORK_OF_A_PAIR = 100;
     private static final Set<String> RAW =
             Set.of("type", "enum", "const", "minLength", "maxLength", "pattern", "format");
 
@@ -36,6 +39,7 @@ public final class SchemaCompiler {
     private final Flattening flattening;
     private final Disjointness disjointness;
     private final ObjectTexts objects;
+    private final ArrayTexts arrays;
     private final Map<List<String>, Rule> rules = new HashMap<>();
     private int alternatives;
     private int depth;
@@ -44,9 +48,10 @@ public final class SchemaCompiler {
         this.pool = pool;
         this.json = new JsonText(pool);
         this.numbers = new NumberTexts(pool);
-        this.flattening = new Flattening(root);
+        this.flattening = new Flattening(root, pool.limits());
         this.disjointness = new Disjointness(flattening);
         this.objects = new ObjectTexts(pool, json, this);
+        this.arrays = new ArrayTexts(pool, json, this);
     }
 
     /// {@return the JSON texts that satisfy a schema}
@@ -71,7 +76,7 @@ public final class SchemaCompiler {
     public static Expr rawString(ExprPool pool, String schema) {
         SchemaNode node = new SchemaNode(JsonReader.read(schema, pool.limits()), "");
         for (String keyword : node.keywords()) {
-            if (!RAW.contains(keyword) && !Flattening.isNote(keyword)) {
+            if (!RAW.contains(keyword) && !Keywords.isNote(keyword)) {
                 throw node.unsupported(keyword, "It is not enforced in strings that are written without quotes.");
             }
         }
@@ -92,7 +97,7 @@ public final class SchemaCompiler {
             parts.add(Regex.search(pool, format(each), encoding));
         }
         if (a.values != null) {
-            parts.add(pool.or(a.values.stream()
+            parts.add(pool.or(a.values.values().stream()
                     .filter(String.class::isInstance)
                     .map(each -> pool.literal((String) each))
                     .toList()));
@@ -156,6 +161,7 @@ public final class SchemaCompiler {
             for (int j = 0; j < i; j++) {
                 List<SchemaNode> a = new ArrayList<>(common);
                 List<SchemaNode> b = new ArrayList<>(common);
+                pool.work().add(WORK_OF_A_PAIR);
                 a.add(branches.get(i));
                 b.add(branches.get(j));
                 if (!disjointness.proved(a, b)) {
@@ -171,14 +177,15 @@ public final class SchemaCompiler {
 
     private Expr asserted(Assertions a) {
         if (a.values != null) {
-            return values(a);
+            return pool.or(values(a));
         }
         List<Expr> exprs = new ArrayList<>();
         for (Type type : a.types) {
+            requireExcludable(a, type);
             exprs.add(
                     switch (type) {
-                        case NULL -> pool.literal("null");
-                        case BOOLEAN -> pool.or(pool.literal("true"), pool.literal("false"));
+                        case NULL -> literal(a, null);
+                        case BOOLEAN -> pool.or(literal(a, true), literal(a, false));
                         case STRING -> string(a);
                         case INTEGER -> a.types.contains(Type.FRACTION) ? pool.nothing() : number(a, true);
                         case FRACTION -> {
@@ -187,19 +194,30 @@ public final class SchemaCompiler {
                             }
                             yield number(a, false);
                         }
-                        case ARRAY -> array(a);
+                        case ARRAY -> arrays.array(a);
                         case OBJECT -> objects.object(a);
                     });
         }
         return pool.or(exprs);
     }
 
+    private Expr literal(Assertions a, Object value) {
+        return a.excluded.containsKey(Assertions.key(value)) ? pool.nothing() : json.value(value);
+    }
+
+    private static void requireExcludable(Assertions a, Type type) {
+        boolean whole = type == Type.ARRAY || type == Type.OBJECT;
+        if (whole && a.excluded.values().stream().anyMatch(each -> Assertions.typeOf(each) == type)) {
+            throw a.nodes.getFirst().unsupported("not", "Objects and arrays cannot be excluded as a whole.");
+        }
+    }
+
     /// {@return those of the allowed values that satisfy the rest}
-    private Expr values(Assertions a) {
+    private List<Expr> values(Assertions a) {
         List<Expr> exprs = new ArrayList<>();
-        for (Object value : a.values) {
+        for (Object value : a.values.values()) {
             Type type = Assertions.typeOf(value);
-            if (!a.types.contains(type)) {
+            if (!a.types.contains(type) || a.excluded.containsKey(Assertions.key(value))) {
                 continue;
             }
             Expr expr = json.value(value);
@@ -214,7 +232,32 @@ public final class SchemaCompiler {
                         }
                     });
         }
-        return pool.or(exprs);
+        return exprs;
+    }
+
+    /// {@return the values that satisfy all schemas, each as its text; null if they are not listed}
+    List<Expr> listed(List<SchemaNode> nodes) {
+        Flat flat = flattening.flatten(nodes);
+        if (!flat.groups.isEmpty()) {
+            return null;
+        }
+        Assertions a = new Assertions(flat.nodes);
+        if (flat.impossible) {
+            return List.of();
+        }
+        if (a.values == null && Set.of(Type.NULL, Type.BOOLEAN).containsAll(a.types)) {
+            List<Expr> exprs = new ArrayList<>();
+            a.types.forEach(type -> {
+                if (type == Type.NULL) {
+                    exprs.add(literal(a, null));
+                } else {
+                    exprs.add(literal(a, true));
+                    exprs.add(literal(a, false));
+                }
+            });
+            return exprs;
+        }
+        return a.values == null ? null : values(a);
     }
 
     private static void requireFree(Assertions a) {
@@ -230,7 +273,9 @@ public final class SchemaCompiler {
                 "prefixItems",
                 "additionalItems",
                 "minItems",
-                "maxItems")) {
+                "maxItems",
+                "contains",
+                "uniqueItems")) {
             throw a.nodes
                     .getFirst()
                     .unsupported(
@@ -243,7 +288,10 @@ public final class SchemaCompiler {
     }
 
     private Expr string(Assertions a) {
-        if (a.patterns.isEmpty() && a.formats.isEmpty() && a.values == null) {
+        if (a.patterns.isEmpty()
+                && a.formats.isEmpty()
+                && a.values == null
+                && excluded(a).isEmpty()) {
             return a.minLength > a.maxLength ? pool.nothing() : json.freeString(a.minLength, a.maxLength);
         }
         return json.quoted(inner(a));
@@ -265,7 +313,19 @@ public final class SchemaCompiler {
         for (SchemaNode node : a.formats) {
             parts.add(pattern(node, "format", format(node)));
         }
+        List<Expr> excluded = excluded(a);
+        if (!excluded.isEmpty()) {
+            parts.add(pool.not(pool.or(excluded)));
+        }
         return pool.and(parts.toArray(Expr[]::new));
+    }
+
+    /// {@return the strings that are excluded, without their quotes}
+    private List<Expr> excluded(Assertions a) {
+        return a.excluded.values().stream()
+                .filter(String.class::isInstance)
+                .map(each -> json.inner((String) each))
+                .toList();
     }
 
     /// {@return the strings in which a pattern matches, without their quotes}
@@ -273,7 +333,7 @@ public final class SchemaCompiler {
         try {
             return Regex.search(pool, pattern, json::character);
         } catch (GrammarException e) {
-            throw GrammarException.unsupported(e.getMessage(), keyword, node.pointer());
+            throw e.of(keyword, node.pointer());
         }
     }
 
@@ -292,59 +352,13 @@ public final class SchemaCompiler {
             }
             parts.add(multiples);
         }
+        for (Object each : a.excluded.values()) {
+            if (each instanceof BigDecimal number) {
+                parts.add(pool.not(numbers.equalTo(number)));
+            }
+        }
         parts.add(integer ? numbers.integer() : parts.isEmpty() ? numbers.any() : numbers.decimal());
         return pool.and(parts.toArray(Expr[]::new));
-    }
-
-    private Expr array(Assertions a) {
-        int prefix = 0;
-        boolean closed = false;
-        for (SchemaNode node : a.nodes) {
-            prefix = Math.max(prefix, tuple(node).size());
-            closed |= rest(node).is(false);
-        }
-        Expr after = pool.empty();
-        int rest = Math.max(0, a.maxItems == Integer.MAX_VALUE ? Integer.MAX_VALUE : a.maxItems - prefix);
-        if (rest > 0) {
-            Expr item = pool.concat(
-                    json.comma, value(a.nodes.stream().map(SchemaCompiler::rest).toList()));
-            after = pool.repeat(item, Math.max(0, a.minItems - prefix), rest);
-        }
-        if (prefix == 0 && rest > 0) {
-            Expr item = value(a.nodes.stream().map(SchemaCompiler::rest).toList());
-            Expr more = pool.concat(json.comma, item);
-            after = pool.concat(
-                    item, pool.repeat(more, Math.max(0, a.minItems - 1), rest == Integer.MAX_VALUE ? rest : rest - 1));
-        }
-        for (int i = Math.min(prefix, a.maxItems) - 1; i >= 0; i--) {
-            int at = i;
-            Expr item = value(a.nodes.stream().map(node -> item(node, at)).toList());
-            Expr from = pool.concat(i == 0 ? pool.empty() : json.comma, item, after);
-            after = i > 0 && i >= a.minItems ? pool.optional(from) : from;
-        }
-        if (a.minItems > a.maxItems || closed && a.minItems > prefix) {
-            return pool.nothing();
-        }
-        return json.bracketed("[", after, a.minItems == 0, "]");
-    }
-
-    /// {@return the schemas of the first items}
-    private static List<SchemaNode> tuple(SchemaNode node) {
-        return node.has("prefixItems")
-                ? node.list("prefixItems")
-                : node.get("items") instanceof List<?> ? node.list("items") : List.of();
-    }
-
-    /// {@return the schema of the other items}
-    private static SchemaNode rest(SchemaNode node) {
-        boolean list = node.get("items") instanceof List<?>;
-        String keyword = list ? "additionalItems" : "items";
-        return node.has(keyword) ? node.child(keyword) : new SchemaNode(true, "");
-    }
-
-    private static SchemaNode item(SchemaNode node, int index) {
-        List<SchemaNode> tuple = tuple(node);
-        return index < tuple.size() ? tuple.get(index) : rest(node);
     }
 
     Flat flatten(List<SchemaNode> nodes) {

@@ -40,6 +40,22 @@ record SchemaNode(Object value, String pointer) {
         return new SchemaNode(get(keyword), pointer + "/" + keyword);
     }
 
+    /// {@return its JSON, of a schema that is one}
+    Object schema() {
+        if (!(value instanceof Boolean)) {
+            keywords();
+        }
+        return value;
+    }
+
+    /// {@return a schema that follows from this one}
+    ///
+    /// @param schema its JSON
+    /// @param path what tells it from others that follow from this one
+    SchemaNode made(Map<String, Object> schema, String... path) {
+        return new SchemaNode(schema, pointer + "/~" + String.join("/", path));
+    }
+
     /// {@return the schemas of a keyword whose value is a list of them}
     List<SchemaNode> list(String keyword) {
         List<SchemaNode> nodes = new ArrayList<>();

@@ -284,6 +284,10 @@ final class Dispatcher extends Handler.Abstract {
                 RequestException.later(UNAVAILABLE, "unavailable_error", "overloaded", e.getMessage(), 1)
                         .because(e);
             case TenonException e
+            when e.code().equals(ErrorCode.GRAMMAR_LIMIT) || e.code().equals(ErrorCode.GRAMMAR_UNSUPPORTED) ->
+                RequestException.tooMuch(null, "unsupported_grammar", e.getMessage())
+                        .because(e);
+            case TenonException e
             when e.code().equals(ErrorCode.MODEL_TEMPLATE) || e.code().equals(ErrorCode.ARGUMENT) ->
                 RequestException.invalid(null, e.getMessage()).because(e);
             default -> {
