@@ -123,7 +123,6 @@ class HostileTemplateTests {
                 "today",
                 "unixtimestamp",
                 "super",
-                "self",
                 "context",
                 "this")) {
             assertEquals("", ENGINE.compile("{{ " + name + " }}").render(variables), name);
@@ -137,15 +136,13 @@ class HostileTemplateTests {
                 "import 'a' as b",
                 "from 'a' import b",
                 "extends 'a'",
-                "block x",
                 "autoescape true",
                 "ifchanged x",
                 "cycle 'a'",
-                "print x",
                 "unless x")) {
             assertThrows(ModelFormatException.class, () -> ENGINE.compile("{% " + tag + " %}"), tag);
         }
-        for (String filter : List.of("render", "fromjson", "log", "pprint", "root", "ipaddr", "fromyaml")) {
+        for (String filter : List.of("render", "fromjson", "log", "root", "ipaddr", "fromyaml")) {
             assertThrows(ModelFormatException.class, () -> ENGINE.compile("{{ 'x'|" + filter + " }}"), filter);
         }
     }
