@@ -126,7 +126,8 @@ class EmbeddingPageIT {
         try (Stream<Path> jars = Files.list(folder.resolve("jars"))) {
             Set<String> names = jars.map(jar -> jar.getFileName().toString().replaceFirst("-[0-9.]+jar", ""))
                     .collect(Collectors.toCollection(TreeSet::new));
-            Set<String> expected = new TreeSet<>(Set.of("slf4j-api", "tenon-api")); // tenon-platform-core brings these
+            Set<String> expected = new TreeSet<>(Set.of( // tenon-platform-core and tenon-platform-chat bring these
+                    "slf4j-api", "tenon-api", "jackson-annotations", "jackson-core", "jackson-databind"));
             Matcher dependency = Pattern.compile("<artifactId>(tenon-[^<]*)</artifactId>")
                     .matcher(Files.readString(Path.of("../../platform/embedded/pom.xml"))
                             .replaceFirst("(?s).*<dependencies>", ""));

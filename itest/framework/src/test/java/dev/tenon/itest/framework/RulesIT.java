@@ -56,9 +56,14 @@ class RulesIT {
             Map.entry(
                     "dev.tenon.platform.bench",
                     Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.tools")),
+            Map.entry("dev.tenon.platform.chat", Set.of("dev.tenon.platform.core", "dev.tenon.platform.grammar")),
             Map.entry(
                     "dev.tenon.platform.server",
-                    Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.grammar")),
+                    Set.of(
+                            "dev.tenon.platform.cli",
+                            "dev.tenon.platform.core",
+                            "dev.tenon.platform.grammar",
+                            "dev.tenon.platform.chat")),
             Map.entry("dev.tenon.platform.contracts", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")));
 
     private static final Set<String> MAY_PRINT =

@@ -1,11 +1,11 @@
 package dev.tenon.platform.server;
 
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.anthropic.CountTokensEndpoint;
 import dev.tenon.platform.server.anthropic.MessagesEndpoint;
 import dev.tenon.platform.server.generation.Generations;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Endpoint;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.http.Route;
 import dev.tenon.platform.server.llamacpp.LlamaRoutes;

@@ -1,11 +1,11 @@
 package dev.tenon.platform.server.anthropic;
 
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.platform.server.chat.ChatPrompt;
+import dev.tenon.platform.chat.ChatPrompt;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.models.ServedModel;
 
 /// `POST /v1/messages/count_tokens`.

@@ -1,9 +1,9 @@
 package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.http.EventStream;
-import dev.tenon.platform.server.http.Json;
 
 /// The reply of a stream: a message whose blocks begin, grow and end one after the other.
 final class MessageEvents implements ChoiceOutput {

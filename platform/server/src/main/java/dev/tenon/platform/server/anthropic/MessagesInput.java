@@ -1,12 +1,12 @@
 package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.tenon.platform.server.chat.ChatInput;
-import dev.tenon.platform.server.chat.Enforced;
+import dev.tenon.platform.chat.ChatInput;
+import dev.tenon.platform.chat.Enforced;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

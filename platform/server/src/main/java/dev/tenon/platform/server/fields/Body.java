@@ -3,6 +3,7 @@ package dev.tenon.platform.server.fields;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
@@ -162,7 +163,7 @@ public record Body(ObjectNode node, String path) {
     /// @param most how many elements it may have
     public ArrayNode array(String name, int most) {
         if (!has(name)) {
-            return dev.tenon.platform.server.http.Json.array();
+            return Json.array();
         }
         if (!(node.get(name) instanceof ArrayNode array)) {
             throw wrong(name, "an array");

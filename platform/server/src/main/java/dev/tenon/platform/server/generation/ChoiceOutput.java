@@ -2,8 +2,8 @@ package dev.tenon.platform.server.generation;
 
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.Usage;
-import dev.tenon.platform.server.chat.ReplyListener;
-import dev.tenon.platform.server.chat.ReplySink;
+import dev.tenon.platform.chat.ReplyListener;
+import dev.tenon.platform.chat.ReplySink;
 
 /// Takes one of the replies to a request. Called on the thread of the choice.
 public interface ChoiceOutput extends ReplySink {

@@ -3,7 +3,7 @@ package dev.tenon.platform.server.generation;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.server.chat.PromptText;
+import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.List;
 import java.util.OptionalInt;

@@ -1,9 +1,9 @@
 package dev.tenon.platform.server.generation;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.SamplingFields;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.models.Preset;
 import java.util.List;
 

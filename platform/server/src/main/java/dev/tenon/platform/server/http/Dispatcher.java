@@ -3,6 +3,7 @@ package dev.tenon.platform.server.http;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.chat.ChatException;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.auth.HostCheck;
 import dev.tenon.platform.server.queue.QueueFullException;
@@ -220,10 +221,23 @@ final class Dispatcher extends Handler.Abstract {
                 : request.getHeaders().get("X-Api-Key");
     }
 
+    private static RequestException refused(ChatException e) {
+        RequestException refusal = switch (e.code()) {
+            case ErrorCode.MODEL_TEMPLATE -> RequestException.unsupported(e.field(), e.getMessage());
+            case ErrorCode.CONTEXT_LENGTH ->
+                RequestException.tooMuch(e.field(), "context_length_exceeded", e.getMessage());
+            case ErrorCode.GRAMMAR_SYNTAX, ErrorCode.GRAMMAR_UNSUPPORTED, ErrorCode.GRAMMAR_LIMIT ->
+                RequestException.tooMuch(e.field(), "unsupported_grammar", e.getMessage());
+            default -> RequestException.invalid(e.field(), e.getMessage());
+        };
+        return refusal.because(e);
+    }
+
     /// What a failure becomes; one that is no fault of the request is logged, and told without details.
     private static RequestException error(Throwable failure, String id, Exchange exchange) {
         return switch (failure) {
             case RequestException e -> e;
+            case ChatException e -> refused(e);
             case TenonException e
             when e.code().equals(ErrorCode.INTERRUPTED) && !exchange.clientLeft() ->
                 unavailable().because(e);

@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.http;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.platform.chat.Json;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -3,6 +3,7 @@ package dev.tenon.platform.server.http;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.platform.chat.Json;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -88,7 +89,7 @@ public final class Exchange {
     /// @return the JSON object in it
     /// @throws RequestException if it is none, is too large, or comes too slowly
     public ObjectNode body() {
-        return Json.read(body("application/json"));
+        return JsonBody.read(body("application/json"));
     }
 
     /// Reads the body.
@@ -96,7 +97,7 @@ public final class Exchange {
     /// @return the JSON array in it
     /// @throws RequestException if it is none, is too large, or comes too slowly
     public ArrayNode array() {
-        return Json.readArray(body("application/json"));
+        return JsonBody.readArray(body("application/json"));
     }
 
     /// Reads the body.

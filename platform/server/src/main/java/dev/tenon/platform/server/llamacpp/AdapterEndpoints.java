@@ -2,11 +2,11 @@ package dev.tenon.platform.server.llamacpp;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.AdapterFields;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.List;

@@ -2,8 +2,8 @@ package dev.tenon.platform.server.llamacpp;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.platform.server.chat.Enforced;
-import dev.tenon.platform.server.chat.PromptText;
+import dev.tenon.platform.chat.Enforced;
+import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.generation.Replies;

@@ -1,11 +1,11 @@
 package dev.tenon.platform.server.llamacpp;
 
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.fields.KeepAliveField;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.models.ModelManager;
 import java.util.Map;
 

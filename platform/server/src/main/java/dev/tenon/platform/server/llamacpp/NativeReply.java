@@ -5,12 +5,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.server.chat.ReplyListener;
+import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.EventStream;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.openai.Wire;
 import java.util.List;
 

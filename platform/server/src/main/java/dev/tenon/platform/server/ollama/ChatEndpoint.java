@@ -1,8 +1,8 @@
 package dev.tenon.platform.server.ollama;
 
-import dev.tenon.platform.server.chat.ChatInput;
-import dev.tenon.platform.server.chat.ChatPrompt;
-import dev.tenon.platform.server.chat.Enforced;
+import dev.tenon.platform.chat.ChatInput;
+import dev.tenon.platform.chat.ChatPrompt;
+import dev.tenon.platform.chat.Enforced;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.fields.KeepAliveField;

@@ -1,8 +1,8 @@
 package dev.tenon.platform.server.ollama;
 
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
 package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.http.Endpoint;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 
 /// What all end points of Ollama's wire have: the form of errors, and names of models in either of two fields.

@@ -1,9 +1,9 @@
 package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.tenon.platform.server.chat.Enforced;
+import dev.tenon.platform.chat.Enforced;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.models.ServedModel;

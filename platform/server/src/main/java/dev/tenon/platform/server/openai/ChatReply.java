@@ -2,10 +2,10 @@ package dev.tenon.platform.server.openai;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.tenon.platform.server.chat.CollectedReply;
-import dev.tenon.platform.server.chat.ReplyListener;
+import dev.tenon.platform.chat.CollectedReply;
+import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
-import dev.tenon.platform.server.http.Json;
 import java.util.List;
 
 /// One of the replies of a plain answer of chat/completions.

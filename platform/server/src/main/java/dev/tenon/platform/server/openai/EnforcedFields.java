@@ -1,9 +1,9 @@
 package dev.tenon.platform.server.openai;
 
-import dev.tenon.platform.server.chat.Enforced;
+import dev.tenon.platform.chat.Enforced;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.tenon.platform.server.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

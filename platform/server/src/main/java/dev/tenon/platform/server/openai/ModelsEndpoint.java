@@ -2,10 +2,10 @@ package dev.tenon.platform.server.openai;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.Generations;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ServedModel;
 import java.nio.charset.StandardCharsets;

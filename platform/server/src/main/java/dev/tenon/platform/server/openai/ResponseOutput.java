@@ -2,10 +2,10 @@ package dev.tenon.platform.server.openai;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.EventStream;
-import dev.tenon.platform.server.http.Json;
 
 /// The reply of responses: its items, and, in a stream, the events that tell how they grow. Items come one after the
 /// other: reasoning, a message, calls.

@@ -2,14 +2,14 @@ package dev.tenon.platform.server.openai;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.tenon.platform.server.chat.ChatInput;
+import dev.tenon.platform.chat.ChatInput;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.generation.ReplySettings;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.Json;
 import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ServedModel;
 import java.time.Instant;

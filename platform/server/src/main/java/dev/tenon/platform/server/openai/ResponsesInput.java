@@ -1,7 +1,7 @@
 package dev.tenon.platform.server.openai;
 
-import dev.tenon.platform.server.chat.ChatInput;
-import dev.tenon.platform.server.chat.Enforced;
+import dev.tenon.platform.chat.ChatInput;
+import dev.tenon.platform.chat.Enforced;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;

@@ -4,10 +4,10 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.server.chat.ReplyListener;
+import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.http.EventStream;
-import dev.tenon.platform.server.http.Json;
 import java.util.List;
 
 /// One of the continuations of completions, plain or in a stream.

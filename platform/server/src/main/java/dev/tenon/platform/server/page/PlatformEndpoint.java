@@ -6,10 +6,10 @@ import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.DeviceInfo;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.engine.Engine;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.core.control.Origins;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.Json;
 
 /// `GET /tenon/platform`: backends, devices and bundles. Takes longer than the status, since devices are looked at.
 ///

@@ -1,0 +1,112 @@
+package dev.tenon.platform.chat;
+
+import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.text.StreamDecoder;
+import dev.tenon.api.text.Tokenizer;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Hears the generation of a reply: hands its text to a parser, keeps log-probabilities until they are fetched. For one
+/// thread.
+public final class ReplyListener implements GenerationListener {
+    private static final int LONGEST_TAIL = 4096;
+
+    private final Tokenizer tokenizer;
+    private final ReplyParser parser;
+    private final ReplySink plain;
+    private final boolean logProbabilities;
+    /// The end of the text, with what ended it.
+    private final StringBuilder text = new StringBuilder();
+    private final StreamDecoder tail;
+    private final List<GeneratedToken> waiting = new ArrayList<>();
+    private int lastToken = -1;
+    private long firstNanos;
+    private long lastNanos;
+    private final GapObserver gaps;
+
+    /// Hears how long each token took after the one before.
+    @FunctionalInterface
+    public interface GapObserver {
+        /// Takes a gap.
+        ///
+        /// @param nanos time since the token before
+        void gap(long nanos);
+    }
+
+    /// Creates a listener.
+    ///
+    /// @param tokenizer tells control tokens
+    /// @param parser takes the text, or null
+    /// @param plain takes the text as content where there is no parser
+    /// @param logProbabilities whether they are kept
+    /// @param gaps hears how long tokens took
+    public ReplyListener(
+            Tokenizer tokenizer, ReplyParser parser, ReplySink plain, boolean logProbabilities, GapObserver gaps) {
+        this.tokenizer = tokenizer;
+        this.parser = parser;
+        this.plain = plain;
+        this.tail = tokenizer.decoder();
+        this.logProbabilities = logProbabilities;
+        this.gaps = gaps;
+    }
+
+    @Override
+    public void onToken(GeneratedToken token) {
+        long now = System.nanoTime();
+        if (firstNanos == 0) {
+            firstNanos = now;
+        } else {
+            gaps.gap(now - lastNanos);
+        }
+        lastNanos = now;
+        lastToken = token.id();
+        boolean ends = tokenizer.isEndOfGeneration(token.id());
+        if (logProbabilities && !ends) {
+            waiting.add(token);
+        }
+        text.append(tail.next(token.id()));
+        text.delete(0, Math.max(0, text.length() - LONGEST_TAIL));
+        if (!ends && parser != null && tokenizer.isControl(token.id())) {
+            parser.marker(tokenizer.piece(token.id()));
+        }
+    }
+
+    @Override
+    public void onText(String part) {
+        if (parser == null) {
+            plain.content(part);
+        } else {
+            parser.text(part);
+        }
+    }
+
+    /// {@return the tokenizer of the model that replies}
+    public Tokenizer tokenizer() {
+        return tokenizer;
+    }
+
+    /// {@return which text ended the reply, or null if none did}
+    ///
+    /// @param stop the texts that end it
+    public String stopText(List<String> stop) {
+        return stop.stream().filter(each -> text.indexOf(each) >= 0).findFirst().orElse(null);
+    }
+
+    /// {@return the tokens since the last call, with their log-probabilities, if those are kept}
+    public List<GeneratedToken> takeTokens() {
+        List<GeneratedToken> taken = List.copyOf(waiting);
+        waiting.clear();
+        return taken;
+    }
+
+    /// {@return when the first token came, by [System#nanoTime]; 0 if none has}
+    public long firstNanos() {
+        return firstNanos;
+    }
+
+    /// {@return whether the last token was one that ends the text, so that no stop text did}
+    public boolean endedByToken() {
+        return lastToken >= 0 && tokenizer.isEndOfGeneration(lastToken);
+    }
+}

@@ -1,0 +1,706 @@
+package dev.tenon.platform.chat;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class ReplyParserTests {
+    private static final List<Map<String, Object>> TOOLS =
+            tools("""
+            {"name":"time","parameters":{"type":"object","properties":{
+              "zone":{"type":"string"},"day":{"type":"integer"}}}}""", "{\"name\":\"now\"}", "{\"name\":\"a\"}", "{\"name\":\"b\"}");
+
+    /// {@return tools of functions in JSON}
+    static List<Map<String, Object>> tools(String... functions) {
+        return Stream.of(functions)
+                .map(each -> Map.of("type", "function", "function", Json.plain(Json.parse(each))))
+                .toList();
+    }
+
+    /// What a reply becomes: parts of one kind are joined.
+    private static List<String> parse(CallFormat calls, String prompt, boolean tools, String reply, int piece) {
+        return parse(calls, prompt, tools ? TOOLS : List.of(), reply, piece);
+    }
+
+    private static List<String> parse(
+            CallFormat calls, String prompt, List<Map<String, Object>> tools, String reply, int piece) {
+        List<String> parts = new ArrayList<>();
+        ReplySink sink = new ReplySink() {
+            private void add(String kind, String text) {
+                if (!parts.isEmpty() && parts.getLast().startsWith(kind + ":")) {
+                    parts.add(parts.removeLast() + text);
+                } else {
+                    parts.add(kind + ":" + text);
+                }
+            }
+
+            @Override
+            public void reasoning(String text) {
+                add("reasoning", text);
+            }
+
+            @Override
+            public void content(String text) {
+                add("content", text);
+            }
+
+            @Override
+            public void call(int index, String id, String name) {
+                parts.add("call " + index + " " + name);
+            }
+
+            @Override
+            public void arguments(int index, String json) {
+                add("arguments " + index, json);
+            }
+
+            @Override
+            public void uncalled(int index) {
+                parts.add("uncalled " + index);
+            }
+        };
+        ReplyFormat format = new ReplyFormat(calls, true, true, "<think>", "</think>");
+        ReplyParser parser = ReplyParser.of(format, prompt, tools, sink);
+        for (int i = 0; i < reply.length(); i += piece) {
+            parser.text(reply.substring(i, Math.min(reply.length(), i + piece)));
+        }
+        parser.finish();
+        return parts;
+    }
+
+    /// In whatever pieces the text comes.
+    private static void assertParts(CallFormat calls, String prompt, String reply, String... expected) {
+        for (int piece = 1; piece <= reply.length() + 1; piece++) {
+            assertEquals(List.of(expected), parse(calls, prompt, true, reply, piece), "pieces of " + piece);
+        }
+    }
+
+    @Test
+    void reasoningIsSplitFromTheAnswer() {
+        assertParts(CallFormat.TAGGED, "", "<think>\nHm.</think>\n\nYes.", "reasoning:\nHm.", "content:Yes.");
+        assertParts(CallFormat.TAGGED, "<assistant><think>\n", "Hm.</think>Yes.", "reasoning:Hm.", "content:Yes.");
+        assertParts(CallFormat.TAGGED, "<think>\n\n</think>\n\n", "Yes.", "content:Yes.");
+        assertParts(CallFormat.TAGGED, "", "a <b> </think", "content:a <b> </think");
+    }
+
+    @Test
+    void taggedCallsAreRead() {
+        assertParts(
+                CallFormat.TAGGED,
+                "",
+                "Let me see.\n<tool_call>\n{\"name\": \"time\", \"arguments\": {\"zone\": \"a}\\\"b\"}}\n</tool_call>\n"
+                        + "<tool_call>\n{\"arguments\": {}, \"name\": \"now\"}\n</tool_call>",
+                "content:Let me see.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"a}\\\"b\"}",
+                "call 1 now",
+                "arguments 1:{}");
+    }
+
+    @Test
+    void bareCallsAreRead() {
+        assertParts(
+                CallFormat.BARE,
+                "",
+                "<|python_tag|>{\"name\": \"time\", \"parameters\": {\"zone\": [1, 2]}}; {\"name\": \"now\"}",
+                "call 0 time",
+                "arguments 0:{\"zone\": [1, 2]}",
+                "call 1 now",
+                "arguments 1:{}");
+        assertParts(CallFormat.BARE, "", "It is {\"name\": 1}.", "content:It is {\"name\": 1}.");
+    }
+
+    @Test
+    void listedCallsAreRead() {
+        assertParts(
+                CallFormat.LISTED,
+                "",
+                "[TOOL_CALLS][{\"name\": \"a\", \"arguments\": {\"x\": 1}}, {\"name\": \"b\", \"arguments\": {}}]",
+                "call 0 a",
+                "arguments 0:{\"x\": 1}",
+                "call 1 b",
+                "arguments 1:{}");
+        assertParts(
+                CallFormat.NAMED,
+                "",
+                "Hm.[TOOL_CALLS]a[ARGS]{\"x\": {\"y\": 1}}[TOOL_CALLS]b[ARGS]{}",
+                "content:Hm.",
+                "call 0 a",
+                "arguments 0:{\"x\": {\"y\": 1}}",
+                "call 1 b",
+                "arguments 1:{}");
+    }
+
+    @Test
+    void jsonThatIsNoCallIsContent() {
+        assertParts(CallFormat.BARE, "", "{\"x\": 1}", "content:{\"x\": 1}");
+    }
+
+    @Test
+    void withoutToolsMarksAreText() {
+        String text = "<tool_call>{\"name\": \"a\"}</tool_call>";
+        assertEquals(List.of("content:" + text), parse(CallFormat.TAGGED, "", false, text, 5));
+    }
+
+    @Test
+    void namesBeforeFencedJsonAreRead() {
+        assertParts(
+                CallFormat.DEEPSEEK_FENCED,
+                "<think>\n",
+                "Hm.</think>\n\nLet me see.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>a\n```json\n"
+                        + "{\"x\": \"`\"}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>b\n```json\n{}\n```"
+                        + "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                "reasoning:Hm.",
+                "content:Let me see.",
+                "call 0 a",
+                "arguments 0:{\"x\": \"`\"}",
+                "call 1 b",
+                "arguments 1:{}");
+        assertParts(
+                CallFormat.DEEPSEEK,
+                "</think>",
+                "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>a<｜tool▁sep｜>{\"x\": 1}<｜tool▁call▁end｜>"
+                        + "<｜tool▁call▁begin｜>b<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                "call 0 a",
+                "arguments 0:{\"x\": 1}",
+                "call 1 b",
+                "arguments 1:{}");
+    }
+
+    @Test
+    void listsInOtherMarksAreRead() {
+        String list = "[{\"name\": \"a\", \"arguments\": {\"x\": 1}}, {\"name\": \"b\", \"arguments\": {}}]";
+        String[] expected = {"content:Hm.", "call 0 a", "arguments 0:{\"x\": 1}", "call 1 b", "arguments 1:{}"};
+        assertParts(CallFormat.LFM, "", "Hm.\n<|tool_call_start|>" + list + "<|tool_call_end|>", expected);
+        assertParts(CallFormat.NEMOTRON, "", "Hm. <TOOLCALL>" + list + "</TOOLCALL>", expected);
+        assertParts(CallFormat.GRANITE, "", "Hm.<|tool_call|>" + list, expected);
+        assertParts(
+                CallFormat.COMMAND,
+                "",
+                "<|START_ACTION|>[\n {\"tool_call_id\": \"0\", \"tool_name\": \"a\", \"parameters\": {\"x\": 1}}\n]"
+                        + "<|END_ACTION|>",
+                "call 0 a",
+                "arguments 0:{\"x\": 1}");
+    }
+
+    @Test
+    void tagsOfParametersBecomeJson() {
+        assertParts(
+                CallFormat.FUNCTION,
+                "",
+                "Hm.\n\n<tool_call>\n<function=time>\n<parameter=zone>\nU\"T\nC <b>\n\n</parameter>\n<parameter=day>\n3\n"
+                        + "</parameter>\n<parameter=more>\n{\"a\": \"</parameter>\"}\n</parameter>\n</function>\n</tool_call>\n"
+                        + "<tool_call>\n<function=now>\n</function>\n</tool_call>",
+                "content:Hm.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"U\\\"T\\nC <b>\\n\", \"day\": 3, \"more\": {\"a\": \"</parameter>\"}}",
+                "call 1 now",
+                "arguments 1:{}");
+        String[] expected = {
+            "call 0 time", "arguments 0:{\"zone\": \"3\", \"day\": \"soon\"}", "call 1 now", "arguments 1:{}"
+        };
+        assertParts(
+                CallFormat.ARGUMENT,
+                "",
+                "\n<tool_call>time\n<arg_key>zone</arg_key>\n<arg_value>3</arg_value>\n<arg_key>day</arg_key>\n"
+                        + "<arg_value>soon</arg_value>\n</tool_call>\n<tool_call>now\n</tool_call>",
+                expected);
+        assertParts(
+                CallFormat.ARGUMENT,
+                "",
+                "<tool_call>time<arg_key>zone</arg_key><arg_value>3</arg_value><arg_key>day</arg_key>"
+                        + "<arg_value>soon</arg_value></tool_call><tool_call>now</tool_call>",
+                expected);
+        assertParts(
+                CallFormat.SEED,
+                "",
+                "<seed:tool_call>\n<function=time>\n<parameter=zone>3"
+                        + "</parameter>\n<parameter=day>soon</parameter>\n</function>\n</seed:tool_call>\n<seed:tool_call>\n"
+                        + "<function=now>\n</function>\n</seed:tool_call>",
+                expected);
+        assertParts(
+                CallFormat.INVOKE,
+                "<think>\n",
+                "Hm.\n</think>\n\n<minimax:tool_call>\n<invoke name=\"time\">\n<parameter name=\"zone\">3</parameter>\n"
+                        + "<parameter name=\"day\">soon</parameter>\n</invoke>\n<invoke name=\"now\">\n</invoke>\n"
+                        + "</minimax:tool_call>",
+                "reasoning:Hm.\n",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"3\", \"day\": \"soon\"}",
+                "call 1 now",
+                "arguments 1:{}");
+    }
+
+    @Test
+    void callsOfPythonBecomeJson() {
+        String list =
+                "[time(zone='a\"b\\'\\n(', day=-3, more={'x': [True, None, 1.5e3], 2: (\"\\x41\\u00e9\\d\",)}), now()]";
+        String[] expected = {
+            "call 0 time",
+            "arguments 0:{\"zone\": \"a\\\"b'\\n(\", \"day\": -3, \"more\": {\"x\": [true, null, 1.5e3], \"2\":"
+                    + " [\"A\u00e9\\\\d\"]}}",
+            "call 1 now",
+            "arguments 1:{}"
+        };
+        List<String> after = new ArrayList<>(List.of("content:Hm."));
+        after.addAll(List.of(expected));
+        after.add("content:\nIt is.");
+        assertParts(
+                CallFormat.LFM,
+                "",
+                "Hm.\n<|tool_call_start|>" + list + "<|tool_call_end|>It is.",
+                after.toArray(String[]::new));
+        assertParts(CallFormat.PYTHONIC, "", list, expected);
+        assertParts(CallFormat.PYTHONIC, "<think>", "Hm</think>" + list, prepend("reasoning:Hm", expected));
+        assertParts(CallFormat.PYTHONIC, "", "<|python_start|>" + list + "<|python_end|>", expected);
+        for (String text : List.of("[1, 2]", "[a link](b)", "[time](zone=1)", "[time(a)](b)", "[time(")) {
+            assertParts(CallFormat.PYTHONIC, "", text, "content:" + text);
+        }
+    }
+
+    private static String[] prepend(String first, String... others) {
+        List<String> all = new ArrayList<>(List.of(others));
+        all.addFirst(first);
+        return all.toArray(String[]::new);
+    }
+
+    @Test
+    void callsOfGemmaBecomeJson() {
+        assertParts(
+                CallFormat.GEMMA,
+                "",
+                "Hm.<|tool_call>call:time{zone:<|\"|>a \"b\" \\ <|\"<|\"|>,day:3,more:{on:true,list:[<|\"|>x<|\"|>,null]}}"
+                        + "<tool_call|><|tool_call>call:now{}<tool_call|>",
+                "content:Hm.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"a \\\"b\\\" \\\\ <|\\\"\", \"day\": 3, \"more\": {\"on\": true,"
+                        + " \"list\": [\"x\", null]}}",
+                "call 1 now",
+                "arguments 1:{}");
+        assertParts(CallFormat.GEMMA, "", "<|tool_call>recall", "content:<|tool_call>recall");
+    }
+
+    @Test
+    void marksOfReasoningThatAreOnlyPartlyControlTokensAreRead() {
+        CollectedReply reply = new CollectedReply();
+        ReplyFormat format = ReplyFormat.of("{{ tools }} <|tool_call> <|channel>thought");
+        ReplyParser parser = ReplyParser.of(format, "", TOOLS, reply);
+        parser.marker("<|channel>");
+        parser.text("thought\nHm.");
+        parser.marker("<channel|>");
+        parser.marker("<|tool_call>");
+        parser.text("call:time{zone:");
+        parser.marker("<|\"|>");
+        parser.text("UTC");
+        parser.marker("<|\"|>");
+        parser.text("}");
+        parser.marker("<tool_call|>");
+        parser.finish();
+        assertEquals("\nHm.", reply.reasoning());
+        assertEquals("", reply.content());
+        assertEquals("{\"zone\": \"UTC\"}", reply.calls().getFirst().arguments().toString());
+    }
+
+    @Test
+    void numberedCallsAreRead() {
+        assertParts(
+                CallFormat.KIMI,
+                "",
+                "Hm.<|tool_calls_section_begin|><|tool_call_begin|>functions.time:3<|tool_call_argument_begin|>{\"day\": 1}"
+                        + "<|tool_call_end|><|tool_call_begin|>now:4<|tool_call_argument_begin|>{}<|tool_call_end|>"
+                        + "<|tool_calls_section_end|>",
+                "content:Hm.",
+                "call 0 time",
+                "arguments 0:{\"day\": 1}",
+                "call 1 now",
+                "arguments 1:{}");
+        CollectedReply reply = new CollectedReply();
+        ReplyParser parser = ReplyParser.of(ReplyFormat.of("<|tool_calls_section_begin|>"), "", TOOLS, reply);
+        String call = "<|tool_call_begin|>functions.time:3<|tool_call_argument_begin|>{}<|tool_call_end|>";
+        parser.text("<|tool_calls_section_begin|>" + call + call);
+        parser.finish();
+        assertEquals("functions.time:3", reply.calls().getFirst().id());
+        assertTrue(reply.calls().getLast().id().startsWith("call_"));
+    }
+
+    @Test
+    void callsOfChannelsThatCannotBeReadAreText() {
+        String call = "<|channel|>commentary to=functions.time<|message|>";
+        String next = "<|start|>assistant<|channel|>commentary to=now<|message|>{}<|call|>";
+        assertParts(
+                CallFormat.CHANNELS,
+                "<|start|>assistant",
+                call + "{\"zone\": \"a\", \"zone\": \"b\"}<|call|>" + next,
+                "call 0 time",
+                "arguments 0:{\"zone\": \"a\", \"zone\": \"b\"}",
+                "call 1 now",
+                "arguments 1:{}");
+        for (String bad : List.of("{\"zone\": ", "{\"zone\": 1}}")) {
+            assertParts(
+                    CallFormat.CHANNELS,
+                    "<|start|>assistant",
+                    call + bad + "<|call|>" + next,
+                    "call 0 time",
+                    "arguments 0:" + bad.replace("}}", "}"),
+                    "uncalled 0",
+                    "content:" + call + bad + "<|call|>",
+                    "call 1 now",
+                    "arguments 1:{}");
+        }
+        String unknown = "<|channel|>commentary to=python<|message|>1 + 1";
+        assertParts(CallFormat.CHANNELS, "<|start|>assistant", unknown + "<|call|>", "content:" + unknown);
+        String thought = "<|channel|>analysis to=python<|message|>1 + 1";
+        assertParts(CallFormat.CHANNELS, "<|start|>assistant", thought + "<|call|>", "reasoning:" + thought);
+    }
+
+    @Test
+    void messagesOfChannelsAreToldApart() {
+        assertParts(
+                CallFormat.CHANNELS,
+                "<|start|>assistant",
+                "<|channel|>analysis<|message|>Hm. <b<|end|><|start|>assistant<|channel|>commentary<|message|>Let me see."
+                        + "<|end|><|start|>assistant<|channel|>commentary to=functions.time <|constrain|>json<|message|>"
+                        + "{\"zone\": \"a\"}<|call|>",
+                "reasoning:Hm. <b",
+                "content:Let me see.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"a\"}");
+        assertParts(
+                CallFormat.CHANNELS,
+                "<|start|>assistant",
+                " to=functions.now<|channel|>commentary json<|message|>",
+                "call 0 now",
+                "arguments 0:{}");
+        assertParts(
+                CallFormat.CHANNELS, "<|start|>assistant", "<|channel|>final<|message|>Yes.<|return|>", "content:Yes.");
+        assertParts(CallFormat.CHANNELS, "<|start|>assistant", "No header.", "content:No header.");
+        assertParts(CallFormat.CHANNELS, "<|end|><|start|>assistant<|channel|>final<|message|>Ye", "s.", "content:s.");
+    }
+
+    @Test
+    void aCallThatIsCutOffIsNoWholeCall() {
+        for (CallFormat each : CallFormat.values()) {
+            ReplyFormat format = new ReplyFormat(each, true, true, "<think>", "</think>");
+            ReplyParser parser = ReplyParser.of(format, "", TOOLS, new CollectedReply());
+            CallFormat.Wording wording = each.wording();
+            CallFormat.Parameters tags = each.parameters();
+            String cut =
+                    tags == null ? "{\"zone\": \"" : tags.keyOpen() + "zone" + tags.keyEnd() + tags.valueOpen() + "a";
+            parser.text(wording.before() + wording.prefix() + each.written("time") + wording.middle() + cut);
+            parser.finish();
+            assertEquals(0, parser.calls(), each::name);
+        }
+    }
+
+    /// Replies of one form and what they become: text is text to the letter where it is no call of an offered tool.
+    @Test
+    void whatIsNoCallOfAnOfferedToolStaysText() {
+        record Row(CallFormat format, String reply) {}
+        for (Row row : List.of(
+                new Row(CallFormat.TAGGED, "Use the <tool_call> tag to call."),
+                new Row(CallFormat.TAGGED, "  <tool_call>\n"),
+                new Row(
+                        CallFormat.TAGGED,
+                        "Hi <tool_call>\n{\"name\": \"Ada\", \"arguments\": {\"x\": 1}}\n</tool_call> \n"),
+                new Row(CallFormat.TAGGED, "<tool_call>{\"name\": \"time\", \"arguments\": [1]}</tool_call>"),
+                new Row(CallFormat.TAGGED, "<tool_call>{\"name\": \"time\", \"arguments\": \"soon\"}</tool_call>"),
+                new Row(CallFormat.TAGGED, "<tool_call>{\"arguments\": {}}</tool_call>"),
+                new Row(CallFormat.TAGGED, "<tool_call>{\"name\": \"time\" \"arguments\": {}}</tool_call>"),
+                new Row(CallFormat.BARE, "{\"name\": \"Ada\", \"age\": 36}"),
+                new Row(CallFormat.BARE, "{\"name\": \"Ada\", \"parameters\": {}}"),
+                new Row(CallFormat.BARE, " {\"name\": \"now\"} "),
+                new Row(CallFormat.BARE, "{\"name\": \"now\", \"parameters\": {}, \"description\": \"d\"}"),
+                new Row(CallFormat.BARE, "[{\"name\": \"Ada\", \"parameters\": {}}]"),
+                new Row(CallFormat.BARE, ", \n[1] [2]"),
+                new Row(CallFormat.PYTHONIC, "[Ada(age=36)]"),
+                new Row(CallFormat.PYTHONIC, "[time(\"UTC\")]"),
+                new Row(CallFormat.PYTHONIC, "[time(zone=1]"),
+                new Row(CallFormat.LISTED, "[TOOL_CALLS][{\"name\": \"Ada\", \"arguments\": {}}]"),
+                new Row(CallFormat.NAMED, "a [TOOL_CALLS] is what [ARGS]{} follow"),
+                new Row(CallFormat.NAMED, "[TOOL_CALLS]Ada[ARGS]{\"x\": 1}"),
+                new Row(CallFormat.NAMED, "[TOOL_CALLS]time[ARGS]soon"),
+                new Row(CallFormat.LFM, "<|tool_call_start|>[Ada(x=1)]<|tool_call_end|>"),
+                new Row(CallFormat.GEMMA, "<|tool_call>call:Ada{x:1}<tool_call|>"),
+                new Row(
+                        CallFormat.KIMI,
+                        "<|tool_calls_section_begin|><|tool_call_begin|>Ada:0<|tool_call_argument_begin|>{}"),
+                new Row(CallFormat.FUNCTION, "<tool_call>\n<function=Ada>\n</function>\n</tool_call>"),
+                new Row(CallFormat.FUNCTION, "Write <function=time> and </function>, or <function=NAME>."),
+                new Row(CallFormat.ARGUMENT, "<tool_call>Ada\n</tool_call>"),
+                new Row(
+                        CallFormat.INVOKE,
+                        "<minimax:tool_call>\n<invoke name=\"Ada\">\n</invoke>\n</minimax:tool_call>"))) {
+            assertParts(row.format(), "", row.reply(), "content:" + row.reply());
+        }
+    }
+
+    @Test
+    void textAroundCallsIsKept() {
+        String call = "<tool_call>{\"name\": \"now\"}</tool_call>";
+        String[] parts = {"content:Hi", "call 0 now", "arguments 0:{}", "content:\n\n\nDone."};
+        assertParts(CallFormat.TAGGED, "", "Hi\n" + call + "\n\nDone.", parts);
+        assertParts(CallFormat.TAGGED, "", "Hi\n" + call + "\n\nDone. \n", append(parts, " \n"));
+        assertParts(
+                CallFormat.TAGGED,
+                "",
+                "\n" + call + "\n" + call + "\n",
+                "call 0 now",
+                "arguments 0:{}",
+                "call 1 now",
+                "arguments 1:{}");
+        assertParts(CallFormat.TAGGED, "", call + "\nDone <b", "call 0 now", "arguments 0:{}", "content:Done <b");
+        assertParts(
+                CallFormat.TAGGED,
+                "",
+                "Hi " + call + ", or [1]; use <tool_call>.",
+                "content:Hi",
+                "call 0 now",
+                "arguments 0:{}",
+                "content: , or [1]; use <tool_call>.");
+        String bad = "{\"name\": \"Ada\"}";
+        assertParts(
+                CallFormat.TAGGED,
+                "",
+                call + "<tool_call>" + bad + "</tool_call>" + call,
+                "call 0 now",
+                "arguments 0:{}",
+                "content:<tool_call>" + bad + "</tool_call>",
+                "call 1 now",
+                "arguments 1:{}");
+        assertParts(
+                CallFormat.LISTED,
+                "",
+                "[TOOL_CALLS][{\"name\": \"now\"}, " + bad + "]",
+                "call 0 now",
+                "arguments 0:{}",
+                "content:, " + bad + "]");
+        assertParts(
+                CallFormat.NEMOTRON,
+                "",
+                "<TOOLCALL>[{\"name\": \"now\"}]</TOOLCALL> [1]",
+                "call 0 now",
+                "arguments 0:{}",
+                "content:[1]");
+    }
+
+    private static String[] append(String[] parts, String more) {
+        String[] all = parts.clone();
+        all[all.length - 1] += more;
+        return all;
+    }
+
+    /// What models write for arguments, and what it means.
+    @Test
+    void argumentsAreReadAsModelsWriteThem() {
+        String[][] rows = {
+            {"{\"zone\": \"a\n\tb\u0001\"}", "{\"zone\": \"a\\n\\tb\\u0001\"}"},
+            {"{'zone': 'a\"b', \"day\": +1.}", "{\"zone\": \"a\\\"b\", \"day\": 1}"},
+            {"{\"zone\": None, \"on\": [True, FALSE, null,],}", "{\"zone\": null, \"on\": [true, false, null]}"},
+            {"{zone: \"\\d \\' \\x41 \\ud83d\\ude00 \\ud83d\"}", "{\"zone\": \"\\\\d ' A \ud83d\ude00 \ufffd\"}"},
+            {"\"{\\\"zone\\\": \\\"a\\nb\\\"}\"", "{\"zone\": \"a\\nb\"}"},
+            {"null", "{}"},
+            {"\"{}\"", "{}"},
+            {"{\"a\": {\"b\": [{}, []]}}", "{\"a\": {\"b\": [{}, []]}}"},
+        };
+        for (String[] row : rows) {
+            String object = "{\"name\": \"now\", \"arguments\": " + row[0] + "}";
+            String[] expected = {"call 0 now", "arguments 0:" + row[1]};
+            assertParts(CallFormat.TAGGED, "", "<tool_call>\n" + object + "\n</tool_call>", expected);
+            assertParts(CallFormat.LISTED, "", "[TOOL_CALLS][" + object + "]", expected);
+            assertParts(CallFormat.NAMED, "", "[TOOL_CALLS]now[ARGS]" + row[0], expected);
+            assertParts(
+                    CallFormat.CHANNELS, "", "<|channel|>commentary to=now<|message|>" + row[0] + "<|call|>", expected);
+            String bare = object.replace("arguments", "parameters");
+            assertParts(CallFormat.BARE, "", bare, expected);
+        }
+        String[] none = {"call 0 now", "arguments 0:{}"};
+        assertParts(CallFormat.TAGGED, "", "<tool_call>{\"name\": \"functions.now\"}</tool_call>", none);
+        assertParts(
+                CallFormat.TAGGED,
+                "",
+                "<tool_call>{\"type\": \"function\", \"function\": {\"name\": \"now\", \"arguments\": {}}}</tool_call>",
+                none);
+        assertParts(CallFormat.NAMED, "", "[TOOL_CALLS]now[ARGS]", none);
+        assertParts(CallFormat.CHANNELS, "", "<|channel|>commentary to=now<|message|><|call|>", none);
+        assertParts(
+                CallFormat.PYTHONIC,
+                "",
+                "[now(code=\"\"\"a \"b\"\n\"\"\")]",
+                "call 0 now",
+                "arguments 0:{\"code\": \"a \\\"b\\\"\\n\"}");
+    }
+
+    @Test
+    void aCallThatCannotBeReadToItsEndIsText() {
+        String cut = "<tool_call>{\"name\": \"now\", \"arguments\": {\"x\": \"a";
+        assertParts(
+                CallFormat.TAGGED,
+                "",
+                "Hi " + cut,
+                "content:Hi",
+                "call 0 now",
+                "arguments 0:{\"x\": \"a",
+                "uncalled 0",
+                "content: " + cut);
+        String wrong = "<tool_call>{\"name\": \"now\", \"arguments\": {\"x\": \"a\"b\"}}</tool_call>";
+        assertParts(
+                CallFormat.TAGGED,
+                "",
+                wrong + "<tool_call>{\"name\": \"now\"}</tool_call>",
+                "call 0 now",
+                "arguments 0:{\"x\": \"a\"",
+                "uncalled 0",
+                "content:" + wrong,
+                "call 1 now",
+                "arguments 1:{}");
+        String late = "<tool_call>{\"arguments\": {\"x\": 1}, \"name\": \"Ada\"}</tool_call>";
+        assertParts(CallFormat.TAGGED, "", late, "content:" + late);
+    }
+
+    @Test
+    void aCallInThoughtsThatNothingClosesIsOne() {
+        String call = "<tool_call>{\"name\": \"now\"}</tool_call>";
+        assertParts(
+                CallFormat.TAGGED,
+                "<think>",
+                "Look <tool_call>.\n" + call + "\nDone.",
+                "reasoning:Look <tool_call>.\n",
+                "call 0 now",
+                "arguments 0:{}",
+                "content:Done.");
+        String closed = "I could " + call + " \n";
+        assertParts(CallFormat.TAGGED, "", "<think>" + closed + "</think>\nNo.", "reasoning:" + closed, "content:No.");
+        for (String none : List.of("<tool_call>{\"name\": \"Ada\"}</tool_call>", "<tool_call>{\"name\": \"now\"")) {
+            assertParts(CallFormat.TAGGED, "<think>", none, "reasoning:" + none);
+        }
+        assertEquals(List.of("reasoning:" + call), parse(CallFormat.TAGGED, "<think>", false, call, 3));
+    }
+
+    @Test
+    void controlTokensThatAreNoMarksKeepTextsApart() {
+        CollectedReply reply = new CollectedReply();
+        ReplyParser parser = ReplyParser.of(ReplyFormat.of("{{ tools }} [TOOL_CALLS] [ARGS]"), "", TOOLS, reply);
+        for (String piece : List.of(
+                "@<a>",
+                "Hi",
+                "@<b>",
+                "you",
+                "@<c>",
+                " all",
+                "@[TOOL_CALLS]",
+                "now",
+                "@[CALL_ID]",
+                "abcdefghi",
+                "@[ARGS]",
+                "{}",
+                "@[TOOL_CALLS]",
+                "no",
+                "@<d>",
+                "w",
+                "@[ARGS]",
+                "{}")) {
+            if (piece.startsWith("@")) {
+                parser.marker(piece.substring(1));
+            } else {
+                parser.text(piece);
+            }
+        }
+        parser.finish();
+        assertEquals("Hi you all[TOOL_CALLS]no<d>w[ARGS]{}", reply.content());
+        assertEquals(1, reply.calls().size());
+        assertEquals(
+                "now abcdefghi {}",
+                reply.calls().getFirst().name() + " " + reply.calls().getFirst().id() + " "
+                        + reply.calls().getFirst().input());
+    }
+
+    /// Values in tags have no types; the tool's schema has.
+    @Test
+    void valuesInTagsHaveTheTypesOfTheSchema() {
+        String defs = "\"$defs\":{\"S\":{\"type\":\"string\"},\"P\":{\"type\":\"object\"}}";
+        String[][] rows = {
+            {"{\"type\":\"string\"}", "12345", "\"12345\""},
+            {"{\"type\":\"string\"}", " {\"a\": 1}\n", "\" {\\\"a\\\": 1}\\n\""},
+            {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}", "12345", "\"12345\""},
+            {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}", "None", "null"},
+            {"{\"type\":[\"string\",\"null\"]}", "null", "null"},
+            {"{\"type\":\"string\",\"nullable\":true}", "true", "\"true\""},
+            {"{\"$ref\":\"#/$defs/S\"}", "1", "\"1\""},
+            {"{\"allOf\":[{\"$ref\":\"#/$defs/S\"},{\"minLength\":1}]}", "1", "\"1\""},
+            {"{\"oneOf\":[{\"$ref\":\"#/$defs/S\"},{\"$ref\":\"#/$defs/P\"}]}", "{'a': True}", "{\"a\": true}"},
+            {"{\"const\":\"7\"}", "7", "\"7\""},
+            {"{\"enum\":[\"1\",\"2\"]}", "1", "\"1\""},
+            {"{\"enum\":[1,2]}", "1", "1"},
+            {"{\"type\":\"boolean\"}", "True", "true"},
+            {"{\"type\":\"boolean\"}", "FALSE", "false"},
+            {"{\"type\":\"boolean\"}", "maybe", "\"maybe\""},
+            {"{\"type\":\"integer\"}", " 3 ", "3"},
+            {"{\"type\":\"integer\"}", "\"3\"", "3"},
+            {"{\"type\":[\"integer\",\"string\"]}", "3", "3"},
+            {"{\"type\":\"number\"}", ".5", "0.5"},
+            {"{\"type\":\"array\"}", "['a', 'b',]", "[\"a\", \"b\"]"},
+            {"{\"type\":\"array\"}", "(1, None)", "[1, null]"},
+            {"{\"type\":\"object\"}", "\"{\\\"a\\\": 1}\"", "{\"a\": 1}"},
+            {"{\"type\":\"object\"}", "{\"a\": \"x\ny\"}", "{\"a\": \"x\\ny\"}"},
+            {"{\"$ref\":\"#/$defs/none\"}", "1", "1"},
+            {"{\"$ref\":\"#\"}", "{\"a\": 1}", "{\"a\": 1}"},
+            {"true", "1", "1"},
+            {"{}", "soon", "\"soon\""},
+        };
+        for (String[] row : rows) {
+            List<Map<String, Object>> tools = tools("{\"name\":\"s\",\"parameters\":{\"type\":\"object\"," + defs
+                    + ",\"properties\":{\"p\":" + row[0] + "}}}");
+            for (CallFormat format :
+                    List.of(CallFormat.FUNCTION, CallFormat.SEED, CallFormat.ARGUMENT, CallFormat.INVOKE)) {
+                CallFormat.Parameters tags = format.parameters();
+                CallFormat.Wording wording = format.wording();
+                String line = tags.wrapped() ? "\n" : "";
+                String reply = wording.before() + wording.prefix() + "s" + wording.middle() + tags.keyOpen() + "p"
+                        + tags.keyEnd() + tags.valueOpen() + line + row[1] + line + tags.valueEnd() + wording.suffix()
+                        + wording.after();
+                for (int piece : new int[] {1, 2, 7, reply.length()}) {
+                    assertEquals(
+                            List.of("call 0 s", "arguments 0:{\"p\": " + row[2] + "}"),
+                            parse(format, "", tools, reply, piece),
+                            () -> format + " " + List.of(row));
+                }
+            }
+        }
+    }
+
+    @Test
+    void theTemplateTellsTheFormat() {
+        assertEquals(CallFormat.LISTED, calls("{{ tools }} [TOOL_CALLS]"));
+        assertEquals(CallFormat.NAMED, calls("{{ tools }} [TOOL_CALLS] [ARGS]"));
+        assertEquals(CallFormat.TAGGED, calls("{{ tools }} <tool_call>"));
+        assertEquals(CallFormat.FUNCTION, calls("{{ tools }} <tool_call> <function= <parameter="));
+        assertEquals(CallFormat.ARGUMENT, calls("{{ tools }} <tool_call> <arg_key>"));
+        assertEquals(CallFormat.SEED, calls("{{ tools }} <seed:tool_call> <function= <parameter="));
+        assertEquals(CallFormat.KIMI, calls("{{ tools }} <|tool_calls_section_begin|>"));
+        assertEquals(CallFormat.GEMMA, calls("{{ tools }} <|tool_call>call:"));
+        assertEquals(CallFormat.LFM, calls("List of tools: <|tool_list_start|>[{{ tools }}]<|tool_list_end|>"));
+        assertEquals(CallFormat.LFM, calls("List of tools: [{{ tools }}]"));
+        assertEquals(CallFormat.PYTHONIC, calls("{{ tools }} [func_name1(params_name1=params_value1)]"));
+        assertEquals(CallFormat.INVOKE, calls("{{ tools }} <minimax:tool_call> <parameter"));
+        assertEquals(CallFormat.DEEPSEEK, calls("<｜tool▁calls▁begin｜>"));
+        assertEquals(CallFormat.DEEPSEEK_FENCED, calls("<｜tool▁calls▁begin｜> ```json"));
+        assertEquals(CallFormat.CHANNELS, calls("{{ tools }} <|channel|>analysis<|message|>"));
+        assertEquals(CallFormat.BARE, calls("{{ tools }} {\"name\": x, \"parameters\": y}"));
+        assertEquals(
+                new ReplyFormat(CallFormat.TAGGED, false, false, "<think>", "</think>"),
+                ReplyFormat.of("{{ messages }}"));
+        assertEquals(
+                new ReplyFormat(CallFormat.DEEPSEEK, false, true, "<think>", "</think>"),
+                ReplyFormat.of("{{ tool_calls }} <｜tool▁calls▁begin｜>"));
+        assertEquals("[/THINK]", ReplyFormat.of("[THINK] {{ messages }}").thought());
+    }
+
+    private static CallFormat calls(String template) {
+        return ReplyFormat.of(template).calls();
+    }
+}
