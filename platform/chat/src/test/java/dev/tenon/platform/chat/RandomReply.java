@@ -18,11 +18,37 @@ final class RandomReply {
             "{\"type\":\"array\"}",
             "{}");
     private static final List<String> KEYS = List.of("zone", "day", "k_1", "x");
-    private static final List<String> STRINGS =
-            List.of("", "a", "UTC\n", "\"", "\\", "it's", "</", "<|", "{\"a\": 1}", "\u00e9\ud83d\ude00", "\t", "12", "None");
+    private static final List<String> STRINGS = List.of(
+            "", "a", "UTC\n", "\"", "\\", "it's", "</", "<|", "{\"a\": 1}", "\u00e9\ud83d\ude00", "\t", "12", "None");
     private static final List<String> TEXTS = List.of(
-            "Hi", " ", "\n", "\n\n", "Done.", "[1]", "{", "}", "[", "]", ",", ";", "(", "<", ">", "\"", "'", "`", "null",
-            "{\"x\": 1}", "time(", "now", "a link](b)", "\\", "\ud83d\ude00", ":", "=", "0");
+            "Hi",
+            " ",
+            "\n",
+            "\n\n",
+            "Done.",
+            "[1]",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ";",
+            "(",
+            "<",
+            ">",
+            "\"",
+            "'",
+            "`",
+            "null",
+            "{\"x\": 1}",
+            "time(",
+            "now",
+            "a link](b)",
+            "\\",
+            "\ud83d\ude00",
+            ":",
+            "=",
+            "0");
 
     final SplittableRandom random;
     final CallFormat format;
@@ -34,10 +60,15 @@ final class RandomReply {
         for (String name : NAMES.subList(0, random.nextInt(NAMES.size()))) {
             StringBuilder properties = new StringBuilder();
             for (String key : KEYS.subList(0, random.nextInt(KEYS.size() + 1))) {
-                properties.append(properties.isEmpty() ? "" : ",").append('"').append(key).append("\":").append(any(SCHEMAS));
+                properties
+                        .append(properties.isEmpty() ? "" : ",")
+                        .append('"')
+                        .append(key)
+                        .append("\":")
+                        .append(any(SCHEMAS));
             }
-            tools.addAll(ReplyParserTests.tools(
-                    "{\"name\":\"" + name + "\",\"parameters\":{\"type\":\"object\",\"properties\":{" + properties + "}}}"));
+            tools.addAll(ReplyParserTests.tools("{\"name\":\"" + name
+                    + "\",\"parameters\":{\"type\":\"object\",\"properties\":{" + properties + "}}}"));
         }
     }
 
@@ -51,7 +82,10 @@ final class RandomReply {
             case 1 -> random.nextBoolean();
             case 2 -> null;
             case 3 -> any(STRINGS) + any(STRINGS);
-            case 4 -> random.ints(random.nextInt(3)).mapToObj(each -> value(depth + 1)).toList();
+            case 4 ->
+                random.ints(random.nextInt(3))
+                        .mapToObj(each -> value(depth + 1))
+                        .toList();
             default -> object(depth + 1);
         };
     }

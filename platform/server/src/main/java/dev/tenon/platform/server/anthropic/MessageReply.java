@@ -3,7 +3,6 @@ package dev.tenon.platform.server.anthropic;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.platform.chat.CollectedReply;
-import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 
 /// The reply of a plain answer.
