@@ -1,6 +1,7 @@
 package dev.tenon.platform.chat;
 
 import java.util.List;
+import java.util.regex.Pattern;
 
 /// How a model writes calls of tools: marks by which they are found in a reply, and the texts around name and arguments
 /// by which forced calls are written.
@@ -17,7 +18,7 @@ public enum CallFormat {
     /// A list of JSON objects, of Mistral.
     LISTED(Shape.OBJECT, list("[TOOL_CALLS]", ""), ", ", "[TOOL_CALLS]"),
     /// Names before JSON objects, of Mistral since version 11.
-    NAMED(Shape.NAME, call("[TOOL_CALLS]", "[ARGS]", ""), "", "[TOOL_CALLS]", "[ARGS]"),
+    NAMED(Shape.NAME, call("[TOOL_CALLS]", "[ARGS]", ""), "", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"),
     /// A list of Python calls, of LFM2 and LFM2.5, which also write JSON objects where they are asked to.
     LFM(
             Literals.PYTHON,
@@ -133,6 +134,12 @@ public enum CallFormat {
             null,
             "<|channel|>");
 
+    /// A name with what may stand around it: a type, an id or a number, and what separates it from JSON.
+    private static final String NAMED_HEADER =
+            "(?:function<｜tool▁sep｜>)?(?<id>(?<name>[A-Za-z_][\\w.-]*)(?::\\d+)?)\\s*"
+                    + "(?:\\[CALL_ID\\]\\s*(?<own>[\\w-]+)\\s*)?"
+                    + "(?:(?:\\[ARGS\\]|<\\|tool_call_argument_begin\\|>|<｜tool▁sep｜>|```json)\\s*|(?=\\{))";
+
     /// What a call looks like.
     enum Shape {
         /// A JSON object with name and arguments.
@@ -170,7 +177,14 @@ public enum CallFormat {
             String valueOpen,
             String valueEnd,
             String close,
-            boolean wrapped) {}
+            boolean wrapped) {
+        /// {@return what a call begins with; the group `name` is the tool}
+        String header() {
+            return open.isEmpty()
+                    ? "(?<name>[A-Za-z_][\\w.-]*)\\s*(?=" + Pattern.quote(keyOpen) + "|" + Pattern.quote(close) + ")"
+                    : Pattern.quote(open) + "\"?(?<name>[^<>\"\\s]+)[\"\\s]*>";
+        }
+    }
 
     private final Shape shape;
     private final Parameters parameters;
@@ -178,32 +192,38 @@ public enum CallFormat {
     private final Wording wording;
     private final String between;
     private final List<String> marks;
+    private final Pattern header;
 
     CallFormat(Shape shape, Wording wording, String between, String... marks) {
-        this.shape = shape;
-        this.parameters = null;
-        this.literals = null;
-        this.wording = wording;
-        this.between = between;
-        this.marks = List.of(marks);
+        this(shape, null, null, wording, between, marks);
     }
 
     CallFormat(Parameters parameters, Wording wording, String between, String... marks) {
-        this.shape = Shape.PARAMETERS;
-        this.parameters = parameters;
-        this.literals = null;
-        this.wording = wording;
-        this.between = between;
-        this.marks = List.of(marks);
+        this(Shape.PARAMETERS, parameters, null, wording, between, marks);
     }
 
     CallFormat(Literals literals, Wording wording, String between, String... marks) {
-        this.shape = Shape.LITERALS;
-        this.parameters = null;
+        this(Shape.LITERALS, null, literals, wording, between, marks);
+    }
+
+    private CallFormat(
+            Shape shape, Parameters parameters, Literals literals, Wording wording, String between, String... marks) {
+        this.shape = shape;
+        this.parameters = parameters;
         this.literals = literals;
         this.wording = wording;
         this.between = between;
         this.marks = List.of(marks);
+        this.header = Pattern.compile(headerOf());
+    }
+
+    private String headerOf() {
+        return switch (shape) {
+            case OBJECT -> "(?=\\{)";
+            case NAME -> NAMED_HEADER;
+            case LITERALS -> literals.header() + "|(?=\\{)";
+            case PARAMETERS -> parameters.header();
+        };
     }
 
     private static Wording call(String prefix, String middle, String suffix) {
@@ -216,6 +236,12 @@ public enum CallFormat {
 
     Shape shape() {
         return shape;
+    }
+
+    /// {@return what a call begins with, from its name if that stands before the arguments: the group `name`, else
+    /// none}
+    Pattern header() {
+        return header;
     }
 
     /// {@return the tags of parameters; null for other shapes}
@@ -240,6 +266,12 @@ public enum CallFormat {
     /// {@return the mark that begins calls inside an answer, then those that stand around calls}
     List<String> marks() {
         return marks;
+    }
+
+    /// {@return the marks that begin calls inside an answer; the tag of a call does where its mark was left out}
+    List<String> openers() {
+        String open = parameters == null ? "" : parameters.open();
+        return open.isEmpty() ? List.of(marks.getFirst()) : List.of(marks.getFirst(), open);
     }
 
     /// {@return a name as it stands in a call, but for the number after it}

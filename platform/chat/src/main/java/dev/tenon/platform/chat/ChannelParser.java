@@ -1,24 +1,31 @@
 package dev.tenon.platform.chat;
 
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// Splits replies in the form of Harmony: messages with a header, which says by its channel what they are. Reasoning is
-/// in `analysis`, a call has a recipient, all else is answer.
+/// in `analysis`, a call has a recipient that is a tool, all else is answer.
 final class ChannelParser extends ReplyParser {
     private static final String START = "<|start|>";
     private static final String MESSAGE = "<|message|>";
-    private static final List<String> ENDS = List.of("<|end|>", START, "<|channel|>", "<|call|>", "<|return|>");
+    /// What ends a message, the first three for itself.
+    private static final List<String> ENDS = List.of("<|end|>", "<|call|>", "<|return|>", START, "<|channel|>");
     private static final List<String> MARKS =
             List.of("<|end|>", START, "<|channel|>", "<|call|>", "<|return|>", MESSAGE, "<|constrain|>");
-    private static final Pattern RECIPIENT = Pattern.compile("to=(?:functions\\.)?([A-Za-z0-9_.-]+)");
+    private static final Pattern RECIPIENT = Pattern.compile("to=([A-Za-z0-9_.-]+)");
+    private static final int OWN_ENDS = 3;
 
-    private final boolean tools;
-    private final ReplySink sink;
     private final StringBuilder pending = new StringBuilder();
     private Kind kind = Kind.HEADER;
-    private final StringBuilder arguments = new StringBuilder();
+    /// The call that is read: its text, its body, what was handed on, its index.
+    private CallReader call;
+
+    private final StringBuilder raw = new StringBuilder();
+    private final StringBuilder body = new StringBuilder();
+    private final StringBuilder handed = new StringBuilder();
+    private int index;
 
     private enum Kind {
         HEADER,
@@ -28,32 +35,38 @@ final class ChannelParser extends ReplyParser {
     }
 
     /// @param prompt the prompt: if its last message is open, the reply goes on with it
-    ChannelParser(String prompt, boolean tools, ReplySink sink) {
-        this.tools = tools;
-        this.sink = sink;
+    ChannelParser(String prompt, List<Map<String, Object>> tools, ReplySink sink) {
+        super(tools, sink);
         String open = prompt.substring(Math.max(0, prompt.lastIndexOf(START)));
         if (open.contains(MESSAGE) && !open.contains("<|end|>")) {
-            begin(open.substring(0, open.indexOf(MESSAGE)));
+            begin(open.substring(0, open.indexOf(MESSAGE)), "");
         }
     }
 
     @Override
-    public void text(String text) {
+    void take(String text) {
         pending.append(text);
         run(false);
     }
 
     @Override
-    public void marker(String piece) {
-        if (MARKS.contains(piece)) {
-            text(piece);
-        }
+    boolean isMark(String piece) {
+        return MARKS.contains(piece);
+    }
+
+    @Override
+    boolean inCall() {
+        return kind == Kind.CALL;
     }
 
     @Override
     public void finish() {
         run(true);
-        endCall(false);
+        if (kind == Kind.CALL) {
+            endCall();
+        } else if (kind == Kind.HEADER && !pending.isEmpty()) {
+            sink.written(pending.toString());
+        }
     }
 
     private void run(boolean last) {
@@ -68,8 +81,9 @@ final class ChannelParser extends ReplyParser {
         if (end < 0 && (!last || isHeader(pending.toString()))) {
             return false;
         }
-        begin(end < 0 ? "" : pending.substring(0, end)); // a reply without headers is an answer
-        pending.delete(0, end < 0 ? 0 : end + MESSAGE.length());
+        int length = end < 0 ? 0 : end + MESSAGE.length(); // a reply without headers is an answer
+        begin(pending.substring(0, Math.max(0, end)), pending.substring(0, length));
+        pending.delete(0, length);
         return true;
     }
 
@@ -77,14 +91,25 @@ final class ChannelParser extends ReplyParser {
         return MARKS.stream().anyMatch(text::contains);
     }
 
-    private void begin(String header) {
+    /// @param header the header
+    /// @param written what the model wrote of it
+    private void begin(String header, String written) {
         Matcher recipient = RECIPIENT.matcher(header);
-        if (recipient.find() && tools) {
+        boolean addressed = hasTools() && recipient.find();
+        String tool = addressed ? tools.offered(recipient.group(1)) : null;
+        kind = header.contains("<|channel|>analysis") ? Kind.REASONING : Kind.ANSWER;
+        if (tool != null) {
             kind = Kind.CALL;
-            arguments.setLength(0);
-            sink.call(calls(), newId(), recipient.group(1));
-        } else {
-            kind = header.contains("<|channel|>analysis") ? Kind.REASONING : Kind.ANSWER;
+            call = new ArgumentsReader(tool, List.of());
+            index = -1;
+            raw.setLength(0);
+            raw.append(written);
+            body.setLength(0);
+            handed.setLength(0);
+        } else if (addressed) {
+            hand(written); // to nobody who is there
+        } else if (!written.isEmpty()) {
+            sink.written(written);
         }
     }
 
@@ -99,16 +124,22 @@ final class ChannelParser extends ReplyParser {
         int upTo = end >= 0 ? end : pending.length() - held;
         hand(pending.substring(0, upTo));
         pending.delete(0, upTo);
-        if (end >= 0) {
-            endCall(true);
-            kind = Kind.HEADER;
-            for (String mark : List.of("<|end|>", "<|call|>", "<|return|>")) {
-                if (pending.indexOf(mark) == 0) {
-                    pending.delete(0, mark.length());
-                }
-            }
+        if (end < 0) {
+            return false;
         }
-        return end >= 0;
+        String mark = ENDS.subList(0, OWN_ENDS).stream()
+                .filter(each -> pending.indexOf(each) == 0)
+                .findFirst()
+                .orElse("");
+        pending.delete(0, mark.length());
+        if (kind == Kind.CALL) {
+            raw.append(mark);
+            endCall();
+        } else if (!mark.isEmpty()) {
+            sink.written(mark);
+        }
+        kind = Kind.HEADER;
+        return true;
     }
 
     private void hand(String text) {
@@ -118,23 +149,44 @@ final class ChannelParser extends ReplyParser {
         switch (kind) {
             case REASONING -> sink.reasoning(text);
             case CALL -> {
-                arguments.append(text);
-                sink.arguments(calls(), text);
+                raw.append(text);
+                body.append(text);
+                read(false);
             }
             default -> sink.content(text);
         }
     }
 
-    /// @param marked whether the model ended it by a mark; the last one may have been cut
-    private void endCall(boolean marked) {
-        if (kind == Kind.CALL) {
-            if (arguments.isEmpty()) {
-                sink.arguments(calls(), "{}");
-            }
-            if (marked || arguments.isEmpty() || Json.isWhole(arguments.toString())) {
-                called();
-            }
-            kind = Kind.HEADER;
+    private void read(boolean last) {
+        if (!call.ended() && !call.failed()) {
+            body.delete(0, call.take(body, last));
         }
+        if (call.begun()) {
+            tell();
+        }
+    }
+
+    private void tell() {
+        if (index < 0) {
+            index = tell(newId(), call.name());
+        }
+        if (!call.arguments.isEmpty()) {
+            sink.arguments(index, call.arguments.toString());
+            handed.append(call.arguments);
+            call.arguments.setLength(0);
+        }
+    }
+
+    private void endCall() {
+        read(true);
+        if (call.ended() && body.toString().isBlank() && Json.object(handed.toString()) != null) {
+            called();
+            sink.written(raw.toString());
+            return;
+        }
+        if (index >= 0) {
+            sink.uncalled(index);
+        }
+        sink.content(raw.toString());
     }
 }

@@ -1,20 +1,27 @@
 package dev.tenon.platform.chat;
 
-import java.util.ArrayList;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /// A whole reply. For one thread at a time.
 public final class CollectedReply implements ReplySink {
     private final StringBuilder reasoning = new StringBuilder();
     private final StringBuilder content = new StringBuilder();
-    private final List<Call> calls = new ArrayList<>();
+    private final Map<Integer, Call> calls = new LinkedHashMap<>();
 
     /// The call of a tool.
     ///
     /// @param id its id
     /// @param name the tool
-    /// @param arguments JSON
-    public record Call(String id, String name, StringBuilder arguments) {}
+    /// @param arguments JSON, an object once the call is whole
+    public record Call(String id, String name, StringBuilder arguments) {
+        /// {@return the arguments of a whole call}
+        public ObjectNode input() {
+            return Json.object(arguments.toString());
+        }
+    }
 
     @Override
     public void reasoning(String text) {
@@ -28,12 +35,17 @@ public final class CollectedReply implements ReplySink {
 
     @Override
     public void call(int index, String id, String name) {
-        calls.add(new Call(id, name, new StringBuilder()));
+        calls.put(index, new Call(id, name, new StringBuilder()));
     }
 
     @Override
     public void arguments(int index, String json) {
         calls.get(index).arguments().append(json);
+    }
+
+    @Override
+    public void uncalled(int index) {
+        calls.remove(index);
     }
 
     /// {@return the reasoning; empty if there was none}
@@ -48,6 +60,6 @@ public final class CollectedReply implements ReplySink {
 
     /// {@return the calls of tools}
     public List<Call> calls() {
-        return List.copyOf(calls);
+        return List.copyOf(calls.values());
     }
 }

@@ -101,17 +101,19 @@ public final class Json {
         }
     }
 
-    /// {@return whether a text is JSON, of whatever keys; else it may be the beginning of one}
+    /// {@return the object in a text; null if it is none. Of a key that comes twice the last value counts}
     ///
     /// @param text the text
-    public static boolean isWhole(String text) {
+    public static ObjectNode object(String text) {
         try {
-            MAPPER.reader()
-                    .without(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
-                    .readTree(text);
-            return true;
+            return MAPPER.reader()
+                                    .without(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
+                                    .readTree(text)
+                            instanceof ObjectNode object
+                    ? object
+                    : null;
         } catch (JsonProcessingException e) {
-            return false;
+            return null;
         }
     }
 

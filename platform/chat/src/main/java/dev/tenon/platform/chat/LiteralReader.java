@@ -1,87 +1,189 @@
 package dev.tenon.platform.chat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.math.BigDecimal;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/// Reads the arguments of a call that are literals of Python or of Gemma, and writes them as JSON while they come:
-/// strings character by character, other values when they end. JSON is understood, too.
-final class LiteralReader implements CallReader {
+/// Reads one value as models write it, and writes it as JSON while it comes: strings character by character, words when
+/// they end. It understands JSON with what models get wrong in it (line ends and tabs in strings, single quotes, commas
+/// before an end, escapes that there are not), literals of Python and the notation of Gemma. For one thread.
+class LiteralReader {
     private static final String DELIMITERS = ",:=()[]{}\"'";
+    /// Numbers of JSON, and what other languages write beside them; zeros before others are no number.
+    private static final String NUMBER = "[+-]?(?:(?:0|[1-9]\\d*)\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d{1,4})?";
+    private static final String KEY = "[A-Za-z0-9_$][\\w.$-]*";
+    /// Deepest nesting; what reads the arguments later has limits, too.
+    private static final int MOST_DEPTH = 60;
 
-    private final Literals literals;
-    private final ReplySink sink;
-    private final int index;
+    private static final int HEX = 4;
+    /// What stands for a code that is not there yet, and for one that is none.
+    private static final int MISSING = -1;
+
+    private static final int WRONG = -2;
+
+    private final Literals notation;
     private final StringBuilder json = new StringBuilder();
-    /// What closes the objects and lists that are open, in JSON; the last one first.
-    private final Deque<Character> open = new ArrayDeque<>();
-    /// What ends the string that is read; empty outside of strings.
+    private final Deque<Level> open = new ArrayDeque<>();
+    private State state = State.VALUE;
+    /// What ends the string that is read.
     private String quote = "";
+    /// Whether the string is the name of a member.
+    private boolean naming;
     /// Whether a comma stands before what comes.
     private boolean comma;
-    /// Whether the name of a member comes.
-    private boolean key = true;
+    /// The outer object's member that is read, and where in the JSON its value begins.
+    private String member;
 
-    /// Reads from after what begins the arguments.
-    LiteralReader(Literals literals, ReplySink sink, int index, String id, String name) {
-        this.literals = literals;
-        this.sink = sink;
-        this.index = index;
-        sink.call(index, id, name);
-        open.push('}');
-        json.append('{');
+    private int from;
+
+    private enum State {
+        VALUE,
+        /// A value, or the end of a list.
+        ITEM,
+        /// The name of a member, or the end of an object.
+        KEY,
+        COLON,
+        /// After a value.
+        AFTER,
+        STRING,
+        ENDED,
+        FAILED
     }
 
-    @Override
-    public void take(StringBuilder pending, boolean last) {
+    /// An object or list that is open.
+    ///
+    /// @param end what ends it
+    /// @param json what ends it in JSON
+    private record Level(char end, char json) {}
+
+    /// Reads any value.
+    LiteralReader(Literals notation) {
+        this.notation = notation;
+    }
+
+    /// {@return a reader of arguments, from after what begins them}
+    static LiteralReader inside(Literals notation) {
+        LiteralReader reader = new LiteralReader(notation);
+        reader.open(notation.end(), '{', '}');
+        return reader;
+    }
+
+    /// {@return the JSON of a text that is one value; null if it is none}
+    static String json(String text) {
+        LiteralReader reader = new LiteralReader(Literals.JSON);
+        int end = reader.take(text, true);
+        return reader.ended() && text.substring(end).isBlank() ? reader.json.toString() : null;
+    }
+
+    /// {@return the JSON so far}
+    final StringBuilder json() {
+        return json;
+    }
+
+    /// {@return whether the value is whole}
+    final boolean ended() {
+        return state == State.ENDED;
+    }
+
+    /// {@return whether the text is no value}
+    final boolean failed() {
+        return state == State.FAILED;
+    }
+
+    final void fail() {
+        state = State.FAILED;
+    }
+
+    /// Hears that the value of a member of the outer object begins.
+    void begins(String key) {}
+
+    /// Hears that the value of a member of the outer object has ended, which is the end of the JSON so far.
+    ///
+    /// @param key the member
+    /// @param begin where in the JSON its value begins
+    void ends(String key, int begin) {}
+
+    /// Takes text up to the end of the value.
+    ///
+    /// @param text the text
+    /// @param last whether no more comes
+    /// @return how many of its characters were taken
+    final int take(CharSequence text, boolean last) {
+        int at = 0;
         int taken = 1;
-        while (taken > 0 && !pending.isEmpty() && !ended()) {
-            taken = quote.isEmpty() ? outside(pending, last) : inString(pending, last);
-            pending.delete(0, taken);
+        while (taken > 0 && at < text.length() && !ended() && !failed()) {
+            taken = state == State.STRING ? inString(text, at, last) : outside(text, at, last);
+            at += taken;
         }
-        if (!json.isEmpty()) {
-            sink.arguments(index, json.toString());
-            json.setLength(0);
+        if (last && at == text.length() && !ended()) {
+            fail();
         }
+        return at;
     }
 
     /// {@return how many characters were taken; 0 if more are needed}
-    private int outside(StringBuilder pending, boolean last) {
-        char c = pending.charAt(0);
-        String mark = literals.quote();
-        if (!mark.isEmpty() && c == mark.charAt(0)) {
-            if (pending.indexOf(mark) == 0) {
-                return begin(mark);
-            }
-            if (!last && mark.startsWith(pending.toString())) {
-                return 0;
-            }
-        }
+    private int outside(CharSequence text, int at, boolean last) {
+        char c = text.charAt(at);
         if (Character.isWhitespace(c)) {
             return 1;
         }
-        switch (c) {
-            case '"', '\'' -> {
-                return begin(String.valueOf(c));
-            }
-            case '{' -> nested('{', '}');
-            case '[', '(' -> nested('[', ']');
-            case '}', ']', ')' -> {
-                json.append(open.pop().charValue());
-                comma = false;
-                key = false;
-            }
-            case ',' -> {
+        if (state == State.COLON) {
+            boolean assigns = c == ':' || c == '=' && notation.assigns() && open.size() == 1;
+            return assigns ? colon() : failure();
+        }
+        if (state == State.AFTER) {
+            if (c == ',') {
                 comma = true;
-                key = open.peek() == '}';
+                state = open.peek().json == '}' ? State.KEY : State.ITEM;
+                return 1;
             }
-            case ':', '=' -> {
-                json.append(": ");
-                key = false;
-            }
-            default -> {
-                return word(pending, last);
-            }
+            return close(c);
+        }
+        if ((state == State.KEY || state == State.ITEM) && c == open.peek().end) {
+            return close(c);
+        }
+        String mark = notation.quote();
+        if (!mark.isEmpty() && c == mark.charAt(0)) {
+            int part = common(text, at, mark);
+            return part == mark.length() ? string(mark) : part == text.length() - at && !last ? 0 : failure();
+        }
+        if (c == '"' || c == '\'') {
+            return quoted(text, at, last);
+        }
+        if (state == State.KEY) {
+            return word(text, at, last);
+        }
+        return switch (c) {
+            case '{' -> open('}', '{', '}');
+            case '[' -> open(']', '[', ']');
+            case '(' -> open(')', '[', ']');
+            default -> word(text, at, last);
+        };
+    }
+
+    /// {@return how many characters of a mark a text has from a place on}
+    private static int common(CharSequence text, int at, String mark) {
+        int length = 0;
+        while (length < mark.length()
+                && at + length < text.length()
+                && text.charAt(at + length) == mark.charAt(length)) {
+            length++;
+        }
+        return length;
+    }
+
+    private int failure() {
+        fail();
+        return 0;
+    }
+
+    private int colon() {
+        json.append(": ");
+        state = State.VALUE;
+        if (open.size() == 1) {
+            from = json.length();
+            begins(member);
         }
         return 1;
     }
@@ -93,112 +195,214 @@ final class LiteralReader implements CallReader {
         }
     }
 
-    private void nested(char begin, char end) {
+    private int open(char end, char begin, char jsonEnd) {
+        if (open.size() == MOST_DEPTH) {
+            return failure();
+        }
         separate();
         json.append(begin);
-        open.push(end);
-        key = begin == '{';
+        open.push(new Level(end, jsonEnd));
+        state = jsonEnd == '}' ? State.KEY : State.ITEM;
+        return 1;
     }
 
-    private int begin(String mark) {
+    private int close(char c) {
+        if (c != open.peek().end) {
+            return failure();
+        }
+        comma = false;
+        json.append(open.pop().json);
+        ended(false);
+        return 1;
+    }
+
+    /// A value, or the name of a member, has ended.
+    private void ended(boolean name) {
+        if (name) {
+            state = State.COLON;
+            if (open.size() == 1) {
+                JsonNode key = Json.parse(json.substring(from));
+                member = key == null ? "" : key.asText();
+            }
+        } else if (open.isEmpty()) {
+            state = State.ENDED;
+        } else {
+            state = State.AFTER;
+            if (open.size() == 1 && open.peek().json == '}') {
+                ends(member, from);
+            }
+        }
+    }
+
+    /// Begins a string; in Python three quotes do, too.
+    private int quoted(CharSequence text, int at, boolean last) {
+        String one = String.valueOf(text.charAt(at));
+        String three = one.repeat(3);
+        if (notation.assigns()) {
+            int part = common(text, at, three);
+            if (part == 3) {
+                return string(three);
+            }
+            if (part == text.length() - at && !last) {
+                return 0;
+            }
+        }
+        return string(one);
+    }
+
+    private int string(String mark) {
         separate();
+        naming = state == State.KEY;
+        from = naming && open.size() == 1 ? json.length() : from;
         json.append('"');
         quote = mark;
+        state = State.STRING;
         return mark.length();
     }
 
     /// Takes a name, a number or a constant, once its end is known.
-    private int word(StringBuilder pending, boolean last) {
-        int end = 1;
-        while (end < pending.length()
-                && !Character.isWhitespace(pending.charAt(end))
-                && DELIMITERS.indexOf(pending.charAt(end)) < 0) {
+    private int word(CharSequence text, int at, boolean last) {
+        int end = at;
+        while (end < text.length()
+                && !Character.isWhitespace(text.charAt(end))
+                && DELIMITERS.indexOf(text.charAt(end)) < 0) {
             end++;
         }
-        if (end == pending.length() && !last) {
+        if (end == text.length() && !last) {
             return 0;
         }
+        String word = text.subSequence(at, end).toString();
+        boolean name = state == State.KEY;
+        String value = name ? word.matches(KEY) ? Json.text(word) : null : constant(word);
+        if (value == null && notation.words() && !name && !word.isEmpty()) {
+            value = Json.text(word);
+        }
+        if (value == null) {
+            return failure();
+        }
         separate();
-        String word = pending.substring(0, end);
-        JsonNode value = key ? null : Json.parse(word);
-        json.append(
-                switch (key ? "" : word) {
-                    case "True" -> "true";
-                    case "False" -> "false";
-                    case "None" -> "null";
-                    default -> value == null ? Json.text(word) : word;
-                });
-        return end;
+        from = name && open.size() == 1 ? json.length() : from;
+        json.append(value);
+        ended(name);
+        return end - at;
     }
 
-    private int inString(StringBuilder pending, boolean last) {
-        boolean raw = quote.length() > 1;
-        int end = pending.indexOf(quote);
-        int escape = raw ? -1 : pending.indexOf("\\");
-        if (end == 0) {
+    /// {@return the JSON of a number or a constant; null if a word is none}
+    static String constant(String word) {
+        if (word.equalsIgnoreCase("true") || word.equalsIgnoreCase("false")) {
+            return word.equalsIgnoreCase("true") ? "true" : "false";
+        }
+        if (word.equals("null") || word.equals("None")) {
+            return "null";
+        }
+        if (!word.matches(NUMBER)) {
+            return null;
+        }
+        String number = Json.parse(word) == null ? new BigDecimal(word).toString() : word;
+        return Json.parse(number) == null ? null : number;
+    }
+
+    private int inString(CharSequence text, int at, boolean last) {
+        boolean raw = quote.equals(notation.quote());
+        int end = at;
+        while (end < text.length()) {
+            char c = text.charAt(end);
+            if (c == quote.charAt(0) || c == '\\' && !raw) {
+                break;
+            }
+            end++;
+        }
+        if (end > at) {
+            text(text.subSequence(at, end));
+            return end - at;
+        }
+        if (text.charAt(at) == '\\' && !raw) {
+            return escaped(text, at, last);
+        }
+        int part = common(text, at, quote);
+        if (part == quote.length()) {
             json.append('"');
-            int length = quote.length();
-            quote = "";
-            return length;
+            ended(naming);
+            return part;
         }
-        if (escape == 0) {
-            return escaped(pending, last);
+        if (part == text.length() - at && !last) {
+            return 0;
         }
-        int upTo = end > 0 ? end : pending.length() - (last ? 0 : ReplyParser.partOf(quote, pending));
-        if (escape > 0) {
-            upTo = Math.min(upTo, escape);
-        }
-        text(pending.substring(0, upTo));
-        return upTo;
+        text(text.subSequence(at, at + 1));
+        return 1;
     }
 
-    private void text(String text) {
-        String quoted = Json.text(text);
+    private void text(CharSequence text) {
+        String quoted = Json.text(text.toString());
         json.append(quoted, 1, quoted.length() - 1);
     }
 
-    /// Takes what a backslash begins.
-    private int escaped(StringBuilder pending, boolean last) {
-        int digits = pending.length() < 2
-                ? 0
-                : switch (pending.charAt(1)) {
-                    case 'x' -> 2;
-                    case 'u' -> 4;
-                    default -> 0;
-                };
-        if (pending.length() < 2 + digits) {
-            if (last) {
-                text(pending.toString());
-                return pending.length();
+    /// Takes what a backslash begins; one that begins no escape is itself.
+    private int escaped(CharSequence text, int at, boolean last) {
+        if (at + 1 == text.length()) {
+            if (!last) {
+                return 0;
             }
-            return 0;
+            text("\\");
+            return 1;
         }
-        String code = pending.substring(2, 2 + digits);
-        char c = pending.charAt(1);
-        if (digits > 0 && code.matches("[0-9a-fA-F]+")) {
-            json.append("\\u").append("00".repeat(digits == 2 ? 1 : 0)).append(code);
-            return 2 + digits;
+        char c = text.charAt(at + 1);
+        int digits = c == 'u' ? HEX : c == 'x' ? 2 : 0;
+        if (digits > 0) {
+            return coded(text, at, digits, last);
         }
         switch (c) {
             case 'n', 't', 'r', 'b', 'f' -> json.append('\\').append(c);
             case '\\', '\'', '"', '/' -> text(String.valueOf(c));
-            default -> text("\\" + c);
+            default -> {
+                text("\\");
+                return 1;
+            }
         }
         return 2;
     }
 
-    @Override
-    public boolean ended() {
-        return open.isEmpty();
+    /// Takes a character in hexadecimal digits; half of one alone is none.
+    private int coded(CharSequence text, int at, int digits, boolean last) {
+        int length = 2 + digits;
+        int code = code(text, at + 2, digits);
+        if (code == MISSING || Character.isHighSurrogate((char) code) && at + length + 2 + HEX > text.length()) {
+            if (!last) {
+                return 0;
+            }
+        }
+        if (code < 0) {
+            text("\\");
+            return 1;
+        }
+        char c = (char) code;
+        if (Character.isHighSurrogate(c)) {
+            int low = text.length() > at + length + 1
+                            && text.charAt(at + length) == '\\'
+                            && text.charAt(at + length + 1) == 'u'
+                    ? code(text, at + length + 2, HEX)
+                    : MISSING;
+            if (low >= 0 && Character.isLowSurrogate((char) low)) {
+                text(String.valueOf(new char[] {c, (char) low}));
+                return 2 * length;
+            }
+        }
+        text(Character.isSurrogate(c) ? "\ufffd" : String.valueOf(c));
+        return length;
     }
 
-    @Override
-    public boolean told() {
-        return true;
-    }
-
-    @Override
-    public String raw() {
-        return "";
+    private static int code(CharSequence text, int from, int digits) {
+        int code = 0;
+        for (int i = from; i < from + digits; i++) {
+            if (i >= text.length()) {
+                return MISSING;
+            }
+            int digit = text.charAt(i) < 128 ? Character.digit(text.charAt(i), 16) : -1;
+            if (digit < 0) {
+                return WRONG;
+            }
+            code = code * 16 + digit;
+        }
+        return code;
     }
 }

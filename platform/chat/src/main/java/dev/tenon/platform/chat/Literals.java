@@ -19,9 +19,22 @@ record Literals(String open, char begin, String assign, String between, char end
     /// What calls of Gemma 4 look like.
     static final Literals GEMMA = new Literals("call:", '{', ":", ",", '}', "<|\"|>");
 
-    /// {@return what a call begins with; the first group is the tool's name}
-    Pattern header() {
-        return Pattern.compile(Pattern.quote(open) + "([\\w.-]+)\\s*" + Pattern.quote(String.valueOf(begin)));
+    /// What JSON looks like.
+    static final Literals JSON = new Literals("", '{', ":", ", ", '}', "");
+
+    /// {@return whether arguments are assigned, as Python does}
+    boolean assigns() {
+        return assign.equals("=");
+    }
+
+    /// {@return whether a word that is no constant is a string}
+    boolean words() {
+        return this != JSON;
+    }
+
+    /// {@return what a call begins with; the group `name` is the tool}
+    String header() {
+        return Pattern.quote(open) + "(?<name>[A-Za-z_][\\w.-]*)\\s*" + Pattern.quote(String.valueOf(begin));
     }
 
     /// {@return whether an argument of this name can be written}

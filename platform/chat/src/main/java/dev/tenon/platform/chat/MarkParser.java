@@ -5,311 +5,429 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /// Splits replies in which marks stand around reasoning and calls.
+///
+/// Calls come in sections: an opening mark, then calls with marks, commas and brackets around them. What is read as a
+/// call is kept until it is one; if it is none, its mark is text and reading goes on after the mark.
 final class MarkParser extends ReplyParser {
-    /// How calls begin without a mark.
-    private static final Pattern OBJECT = Pattern.compile("\\{");
-    private static final Pattern PYTHON = Pattern.compile("\\[\\s*[\\w.-]+\\(\\s*(?:\\)|[A-Za-z_]\\w*\\s*=)");
-    private static final Pattern NUMBERED = Pattern.compile("(?:functions\\.)?(.+):\\d+");
+    private static final String SEPARATORS = ",;[]";
 
+    private final ReplyFormat format;
+    private final List<Map<String, Object>> offered;
     private final CallFormat calls;
-    private final Pattern callHeader;
+    private final List<String> openers;
     private final Set<String> ids = new HashSet<>();
-    private final String think;
-    private final String thought;
-    private final boolean tools;
-    private final ToolSchemas schemas;
-    private final ReplySink sink;
+    /// Whether arguments are handed on before their call is whole.
+    private final boolean early;
+
     private final StringBuilder pending = new StringBuilder();
     private State state;
+    /// Blanks at the end of the answer so far, which are part of it if more of it comes.
+    private final StringBuilder blanks = new StringBuilder();
+    /// Whether blanks before the next text of the answer are left out, there was text, the last thing was a call.
+    private boolean fresh;
+
+    private boolean answered;
+    private boolean afterCall;
+    /// What has come of a section since its last call: what closes that, and from an opening mark on.
+    private final StringBuilder closing = new StringBuilder();
+
+    private final StringBuilder opening = new StringBuilder();
+    /// Whether the section began with a mark, has had a call, has an open bracket.
+    private boolean marked;
+
+    private boolean called;
+    private boolean listed;
+    /// The call that is read: its text, its id, the arguments that were handed on, its index (-1 if it was not told).
     private CallReader call;
+
+    private final StringBuilder raw = new StringBuilder();
+    private String id;
+    private final StringBuilder handed = new StringBuilder();
+    private int index;
+    /// Reads what may be calls in thoughts that are not closed, and how much of what is pending it has.
+    private MarkParser inner;
+
+    private HeldReply held;
+    private int given;
 
     private enum State {
         /// Nothing but blanks has come.
         START,
         REASONING,
-        /// Blanks before the answer.
+        /// In thoughts, from a mark of calls on.
+        CALL_IN_REASONING,
+        /// Before the first text of the answer.
         BEFORE_ANSWER,
         ANSWER,
         /// Before, between and after calls.
         CALLS,
-        /// The name of a tool before its arguments.
-        NAME,
         /// Inside a call.
         CALL
     }
 
     MarkParser(ReplyFormat format, String prompt, List<Map<String, Object>> tools, ReplySink sink) {
+        this(format, tools, sink, format.thinks(prompt) ? State.REASONING : State.START, true);
+    }
+
+    private MarkParser(
+            ReplyFormat format, List<Map<String, Object>> offered, ReplySink sink, State state, boolean early) {
+        super(offered, sink);
+        this.format = format;
+        this.offered = offered;
         this.calls = format.calls();
-        this.callHeader = calls.literals() == null ? null : calls.literals().header();
-        this.think = format.think();
-        this.thought = format.thought();
-        this.tools = !tools.isEmpty();
-        this.schemas = new ToolSchemas(tools);
-        this.sink = sink;
-        this.state = format.thinks(prompt) ? State.REASONING : State.START;
+        this.openers = hasTools() ? calls.openers() : List.of();
+        this.early = early && !calls.bare();
+        this.state = state;
     }
 
     @Override
-    public void text(String text) {
+    boolean isMark(String piece) {
+        return format.think().startsWith(piece)
+                || piece.equals(format.thought())
+                || hasTools() && calls.marks().contains(piece);
+    }
+
+    @Override
+    boolean inCall() {
+        return state == State.CALL
+                || state == State.CALLS && !pending.isEmpty()
+                || state == State.CALL_IN_REASONING && inner.inCall();
+    }
+
+    @Override
+    void take(String text) {
         pending.append(text);
         run(false);
     }
 
     @Override
-    public void marker(String piece) {
-        if (think.startsWith(piece) && !piece.isEmpty()
-                || piece.equals(thought)
-                || tools && calls.marks().contains(piece)) {
-            text(piece);
-        }
-    }
-
-    @Override
     public void finish() {
         run(true);
+        if (state == State.CALLS) {
+            noCall();
+        }
+        if (afterCall) {
+            written(blanks.toString());
+        } else if (!blanks.isEmpty()) {
+            sink.content(blanks.toString());
+        }
     }
 
     private void run(boolean last) {
         boolean more = true;
-        while (more && !pending.isEmpty()) {
+        while (more && (!pending.isEmpty() || last && (state == State.CALL || state == State.CALL_IN_REASONING))) {
             more = switch (state) {
                 case START -> start(last);
                 case REASONING -> reasoning(last);
-                case BEFORE_ANSWER -> beforeAnswer(last);
+                case CALL_IN_REASONING -> callInReasoning(last);
+                case BEFORE_ANSWER -> beforeAnswer();
                 case ANSWER -> answer(last);
                 case CALLS -> calls(last);
-                case NAME -> name(last);
                 case CALL -> call(last);
             };
         }
-        if (last && state == State.CALL) {
-            call(true);
-        }
-    }
-
-    /// Takes away the blanks before a text.
-    ///
-    /// @return the text
-    private String stripped() {
-        String text = pending.toString().stripLeading();
-        pending.delete(0, pending.length() - text.length());
-        return text;
     }
 
     private boolean start(boolean last) {
         String text = pending.toString().stripLeading();
-        if (!last && (text.isEmpty() || think.startsWith(text) && text.length() < think.length())) {
+        String think = format.think();
+        if (!last && think.startsWith(text) && text.length() < think.length()) {
             return false;
         }
         if (text.startsWith(think)) {
-            pending.setLength(0);
-            pending.append(text, think.length(), text.length());
+            drop(pending.length() - text.length() + think.length());
             state = State.REASONING;
         } else {
-            state = beginsCall(text, last) ? State.BEFORE_ANSWER : State.ANSWER;
+            state = State.BEFORE_ANSWER;
         }
         return true;
     }
 
-    /// Whether a text begins, or may begin, with the mark of a call.
-    private boolean beginsCall(String text, boolean last) {
-        String mark = calls.marks().getFirst();
-        return tools
-                && !text.isEmpty()
-                && (text.startsWith(mark)
-                        || !last && mark.startsWith(text)
-                        || calls.bare() && beginsBare(text, last) != Begins.NOT);
+    /// Takes text away that is neither reasoning nor answer.
+    private void drop(int length) {
+        written(pending.substring(0, length));
+        pending.delete(0, length);
     }
 
-    private enum Begins {
-        YES,
-        NOT,
-        /// What comes next tells.
-        PERHAPS
-    }
-
-    /// Whether a text begins calls without a mark.
-    private Begins beginsBare(String text, boolean last) {
-        Matcher matcher = (calls == CallFormat.BARE ? OBJECT : PYTHON).matcher(text);
-        if (matcher.lookingAt()) {
-            return Begins.YES;
+    private void written(String text) {
+        if (!text.isEmpty()) {
+            sink.written(text);
         }
-        return matcher.hitEnd() && !last ? Begins.PERHAPS : Begins.NOT;
     }
 
     private boolean reasoning(boolean last) {
-        int end = pending.indexOf(thought);
+        int end = pending.indexOf(format.thought());
+        int opener = opener();
+        if (opener >= 0 && (end < 0 || opener < end)) {
+            reason(opener);
+            held = new HeldReply();
+            given = 0;
+            inner = new MarkParser(format, offered, held, State.ANSWER, false);
+            state = State.CALL_IN_REASONING;
+            return true;
+        }
         if (end < 0) {
-            flush(last, thought, true);
+            int kept = Math.max(partOfOpener(), partOf(format.thought(), pending));
+            reason(pending.length() - (last ? 0 : kept));
             return false;
         }
-        String text = pending.substring(0, end);
-        if (!text.isEmpty()) {
-            sink.reasoning(text);
-        }
-        pending.delete(0, end + thought.length());
+        reason(end);
+        drop(format.thought().length());
+        fresh = true;
         state = State.BEFORE_ANSWER;
         return true;
     }
 
-    private boolean beforeAnswer(boolean last) {
-        String text = stripped();
-        if (text.isEmpty()) {
-            return false;
+    private void reason(int length) {
+        if (length > 0) {
+            sink.reasoning(pending.substring(0, length));
+            pending.delete(0, length);
         }
-        if (tools && calls.bare()) {
-            String mark = calls.marks().getFirst();
-            Begins begins = beginsBare(text, last);
-            if (begins == Begins.PERHAPS || !last && mark.startsWith(text) && text.length() < mark.length()) {
-                return false;
-            }
-            if (text.startsWith(mark) || begins == Begins.YES) {
-                state = State.CALLS;
-                return true;
+    }
+
+    /// A call in thoughts is one if nothing closes the thoughts after it, which the end of the reply tells.
+    private boolean callInReasoning(boolean last) {
+        int end = pending.indexOf(format.thought());
+        if (end >= 0) {
+            reason(end);
+            state = State.REASONING;
+            return true;
+        }
+        inner.pending.append(pending, given, pending.length());
+        given = pending.length();
+        inner.run(false);
+        if (last) {
+            inner.finish();
+        }
+        if (held.isText()) {
+            state = State.REASONING;
+            reason(opening());
+            return true;
+        }
+        if (last) {
+            pending.setLength(0);
+            held.hand(sink);
+            for (int i = 0; i < inner.calls(); i++) {
+                called();
             }
         }
-        state = State.ANSWER;
+        return false;
+    }
+
+    /// {@return length of the opening mark that comes next}
+    private int opening() {
+        return openers.stream()
+                .filter(each -> pending.indexOf(each) == 0)
+                .findFirst()
+                .orElseThrow()
+                .length();
+    }
+
+    /// {@return where the first opening mark is; -1 if there is none}
+    private int opener() {
+        return openers.stream()
+                .mapToInt(pending::indexOf)
+                .filter(at -> at >= 0)
+                .min()
+                .orElse(-1);
+    }
+
+    private int partOfOpener() {
+        return openers.stream().mapToInt(each -> partOf(each, pending)).max().orElse(0);
+    }
+
+    private boolean beforeAnswer() {
+        if (hasTools() && calls.bare()) {
+            section(false);
+        } else {
+            state = State.ANSWER;
+        }
         return true;
     }
 
     private boolean answer(boolean last) {
-        if (!tools || calls.bare()) {
-            flush(true, "", false);
-            return false;
-        }
-        String mark = calls.marks().getFirst();
-        int begin = pending.indexOf(mark);
-        if (begin < 0) {
-            flush(last, mark, false);
-            return false;
-        }
-        content(pending.substring(0, begin).stripTrailing());
-        pending.delete(0, begin);
-        state = State.CALLS;
-        return true;
-    }
-
-    private void content(String text) {
-        if (!text.isEmpty()) {
-            sink.content(text);
-        }
-    }
-
-    /// Hands on what is pending, but for an end that may become a mark.
-    private void flush(boolean last, String mark, boolean reasoning) {
-        int end = last ? pending.length() : pending.length() - partOf(mark, pending);
-        if (!last) {
-            end = pending.substring(0, end).stripTrailing().length();
-        }
+        int opener = opener();
+        int end = opener >= 0 ? opener : pending.length() - (last ? 0 : partOfOpener());
         String text = pending.substring(0, end);
         pending.delete(0, end);
-        if (reasoning && !text.isEmpty()) {
-            sink.reasoning(text);
-        } else if (!reasoning) {
-            content(text);
+        content(text);
+        if (opener >= 0) {
+            section(true);
+        }
+        return opener >= 0;
+    }
+
+    private void section(boolean byMark) {
+        marked = byMark;
+        called = false;
+        listed = false;
+        state = State.CALLS;
+    }
+
+    /// Hands on text of the answer, but for blanks at its end.
+    private void content(String text) {
+        String all = blanks + text;
+        if (fresh) {
+            String stripped = all.stripLeading();
+            written(all.substring(0, all.length() - stripped.length()));
+            all = stripped;
+        }
+        String stripped = all.stripTrailing();
+        blanks.setLength(0);
+        blanks.append(all, stripped.length(), all.length());
+        if (!stripped.isEmpty()) {
+            fresh = false;
+            answered = true;
+            afterCall = false;
+            sink.content(stripped);
         }
     }
 
     private boolean calls(boolean last) {
-        String text = stripped();
-        boolean part = text.isEmpty();
         for (String mark : calls.marks()) {
-            if (text.startsWith(mark)) {
-                pending.delete(0, mark.length());
+            if (!last && mark.length() > pending.length() && mark.startsWith(pending.toString())) {
+                return false;
+            }
+        }
+        for (String mark : calls.marks()) {
+            if (pending.indexOf(mark) == 0) {
+                marked |= openers.contains(mark);
+                between(mark.length(), openers.contains(mark));
                 return true;
             }
-            part |= !last && mark.startsWith(text);
         }
-        String open = calls.parameters() == null ? "" : calls.parameters().open();
-        if (part || !last && !open.isEmpty() && open.startsWith(text) && text.length() < open.length()) {
-            return false;
-        }
-        char first = text.charAt(0);
-        if (",;[]".indexOf(first) >= 0) {
-            pending.deleteCharAt(0);
-        } else if (first == '{') {
-            begin(new ObjectReader(sink, calls(), newId(), null));
-        } else if (callHeader != null) {
-            return literals(text, last);
-        } else if (calls.shape() == CallFormat.Shape.PARAMETERS && isOpen(open, text)) {
-            begin(new ParameterReader(calls.parameters(), schemas, sink, calls(), newId()));
-        } else {
-            boolean named = calls.shape() == CallFormat.Shape.NAME && ParameterReader.isName(first);
-            state = named ? State.NAME : State.ANSWER;
-        }
-        return true;
-    }
-
-    /// Begins a call whose arguments are names and values, if the text does.
-    private boolean literals(String text, boolean last) {
-        Matcher matcher = callHeader.matcher(text);
-        if (matcher.lookingAt()) {
-            pending.delete(0, matcher.end());
-            begin(new LiteralReader(calls.literals(), sink, calls(), newId(), matcher.group(1)));
+        char first = pending.charAt(0);
+        if (Character.isWhitespace(first) || SEPARATORS.indexOf(first) >= 0) {
+            listed |= first == '[';
+            between(1, false);
             return true;
         }
-        if (matcher.hitEnd() && !last) {
+        Matcher header = calls.header().matcher(pending);
+        boolean begins = header.lookingAt();
+        if (header.hitEnd() && !last) {
             return false;
         }
-        state = State.ANSWER;
+        if (!begins || !begin(header)) {
+            noCall();
+        }
         return true;
     }
 
-    private static boolean isOpen(String open, String text) {
-        return open.isEmpty() ? ParameterReader.isName(text.charAt(0)) : text.startsWith(open);
+    /// Takes what stands before, between and after calls.
+    private void between(int length, boolean opens) {
+        boolean closes = called && opening.isEmpty() && !opens;
+        (closes ? closing : opening).append(pending, 0, length);
+        pending.delete(0, length);
     }
 
-    private void begin(CallReader reader) {
-        call = reader;
+    /// {@return whether a call begins: one of a tool that was offered, or one that does not tell yet}
+    private boolean begin(Matcher header) {
+        Set<String> groups = header.pattern().namedGroups().keySet();
+        String name = groups.contains("name") ? header.group("name") : null;
+        String tool = name == null ? null : tools.offered(name);
+        if (name != null && tool == null) {
+            return false;
+        }
+        String own = groups.contains("own") ? header.group("own") : null;
+        own = calls.numbered() ? header.group("id") : own;
+        id = own != null && !own.equals(name) && ids.add(own) ? own : newId();
+        call = name == null
+                ? new ObjectReader(tools, calls.bare() && !marked)
+                : switch (calls.shape()) {
+                    case PARAMETERS -> new ParameterReader(tool, calls, tools);
+                    case LITERALS -> new ArgumentsReader(tool, calls.literals());
+                    default -> new ArgumentsReader(tool, calls.marks());
+                };
+        raw.setLength(0);
+        raw.append(pending, 0, header.end());
+        pending.delete(0, header.end());
+        handed.setLength(0);
+        index = -1;
         state = State.CALL;
+        return true;
     }
 
-    /// The name is the last part before the arguments: a type, and the fence of a block of code, may stand around it.
-    private boolean name(boolean last) {
-        int brace = pending.indexOf("{");
-        if (brace < 0) {
-            if (last) {
-                content(pending.toString());
-                pending.setLength(0);
-            }
-            return false;
+    /// What comes is no call: what stands before it is text, but for the marks after the last call.
+    private void noCall() {
+        closed();
+        boolean stuck = opening.isEmpty() && !called && !pending.isEmpty();
+        content(opening + (stuck ? pending.substring(0, 1) : ""));
+        pending.delete(0, stuck ? 1 : 0);
+        opening.setLength(0);
+        state = State.ANSWER;
+    }
+
+    private void closed() {
+        for (int at = 0; at < closing.length(); ) {
+            String rest = closing.substring(at);
+            String mark = calls.marks().stream()
+                    .filter(rest::startsWith)
+                    .findFirst()
+                    .orElse(listed && rest.startsWith("]") ? "]" : "");
+            listed &= !mark.equals("]");
+            written(mark);
+            content(mark.isEmpty() ? rest.substring(0, 1) : "");
+            at += Math.max(1, mark.length());
         }
-        String header = pending.substring(0, brace);
-        for (String mark : calls.marks()) {
-            header = header.replace(mark, "\n");
-        }
-        String name = header.strip().lines().reduce("", (before, line) -> line.strip());
-        String id = newId();
-        Matcher numbered = NUMBERED.matcher(name);
-        if (calls.numbered() && numbered.matches()) {
-            id = ids.add(name) ? name : id; // the template writes ids, which tell the model what was called
-            name = numbered.group(1);
-        }
-        if (name.isEmpty() || !name.chars().allMatch(c -> ParameterReader.isName((char) c))) {
-            content(pending.substring(0, brace));
-            pending.delete(0, brace);
-            state = State.ANSWER;
-            return true;
-        }
-        pending.delete(0, brace);
-        begin(new ObjectReader(sink, calls(), id, name));
-        return true;
+        closing.setLength(0);
     }
 
     private boolean call(boolean last) {
-        call.take(pending, last);
-        if (!call.ended() && !last) {
-            return false;
+        int taken = call.take(pending, last);
+        raw.append(pending, 0, taken);
+        pending.delete(0, taken);
+        if (early && call.begun()) {
+            hand();
         }
-        if (!call.told()) {
-            content(call.raw()); // what is no call
-        } else if (call.ended()) {
-            called();
+        if (call.failed() || call.ended() && Json.object(handed.toString() + call.arguments) == null) {
+            reject();
+            return true;
         }
+        if (call.ended()) {
+            accept();
+        }
+        return call.ended();
+    }
+
+    /// Hands on the arguments that are known.
+    private void hand() {
+        if (index < 0) {
+            index = tell(id, call.name());
+        }
+        if (!call.arguments.isEmpty()) {
+            sink.arguments(index, call.arguments.toString());
+            handed.append(call.arguments);
+            call.arguments.setLength(0);
+        }
+    }
+
+    private void accept() {
+        hand();
+        called();
+        if (!answered) {
+            fresh = true;
+        }
+        afterCall = true;
+        written(closing.toString() + opening + raw);
+        closing.setLength(0);
+        opening.setLength(0);
+        called = true;
         state = State.CALLS;
-        return true;
+    }
+
+    /// The text is no call: it is read again, from after its mark on, if nothing was told of it.
+    private void reject() {
+        if (index < 0) {
+            pending.insert(0, raw);
+            noCall();
+        } else {
+            sink.uncalled(index);
+            closed();
+            content(opening.toString() + raw);
+            opening.setLength(0);
+            state = State.ANSWER;
+        }
     }
 }

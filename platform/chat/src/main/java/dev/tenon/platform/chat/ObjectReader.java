@@ -1,152 +1,109 @@
 package dev.tenon.platform.chat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Set;
 
-/// Reads the call of a tool that is a JSON object with `name` and `arguments`, or the arguments alone.
-final class ObjectReader implements CallReader {
-    private final ReplySink sink;
-    private final int index;
-    private final String id;
-    /// Whether the object is the arguments.
-    private final boolean whole;
-    private final StringBuilder raw = new StringBuilder();
-    private final StringBuilder string = new StringBuilder();
-    private final StringBuilder value = new StringBuilder();
-    private final StringBuilder blanks = new StringBuilder();
-    private String key = "";
-    private String name;
-    private int depth;
-    private boolean inString;
-    private boolean escaped;
-    /// Whether what comes is the value of [#key].
-    private boolean inValue;
-    private boolean argued;
-    private boolean told;
+/// Reads the call of a tool that is a JSON object with its name and its arguments.
+final class ObjectReader extends CallReader {
+    private static final Set<String> NAMES = Set.of("name", "tool_name");
+    private static final Set<String> ARGUMENTS = Set.of("arguments", "parameters");
+    /// Members that a call may have beside those.
+    private static final Set<String> OTHERS = Set.of("type", "id", "tool_call_id", "function");
 
-    /// @param name the tool, where the object is the arguments alone; else null
-    ObjectReader(ReplySink sink, int index, String id, String name) {
-        this.sink = sink;
-        this.index = index;
-        this.id = id;
-        this.name = name;
-        this.whole = name != null;
+    private final ToolSchemas tools;
+    private final boolean bare;
+    private final Members object = new Members();
+    /// Where in the JSON the arguments begin, those that were not handed on, and where they end; -1 if that is unknown.
+    private int from = -1;
+
+    private int next;
+    private int to = -1;
+
+    /// @param bare whether no mark tells that this is a call: then it has the members of one and no others
+    ObjectReader(ToolSchemas tools, boolean bare) {
+        super(null);
+        this.tools = tools;
+        this.bare = bare;
+    }
+
+    private final class Members extends LiteralReader {
+        Members() {
+            super(Literals.JSON);
+        }
+
+        @Override
+        void begins(String key) {
+            boolean arguments = ARGUMENTS.contains(key);
+            if (arguments && from >= 0 || bare && !arguments && !NAMES.contains(key) && !OTHERS.contains(key)) {
+                fail();
+            } else if (arguments) {
+                from = json().length();
+                next = from;
+            }
+        }
+
+        @Override
+        void ends(String key, int begin) {
+            if (ARGUMENTS.contains(key)) {
+                to = json().length();
+            } else if (NAMES.contains(key) && !called(Json.parse(json().substring(begin)))) {
+                fail();
+            }
+        }
+    }
+
+    private boolean called(JsonNode tool) {
+        String offered = tool != null && tool.isTextual() && name() == null ? tools.offered(tool.asText()) : null;
+        if (offered != null) {
+            name(offered);
+        }
+        return offered != null;
     }
 
     @Override
-    public void take(StringBuilder pending, boolean last) {
-        int at = 0;
-        while (at < pending.length() && !ended()) {
-            char c = pending.charAt(at++);
-            raw.append(c);
-            if (inString) {
-                inString(c);
-            } else {
-                outside(c);
-            }
+    int take(StringBuilder pending, boolean last) {
+        int taken = object.take(pending, last);
+        if (isObject()) {
+            begin();
+            hand();
         }
-        pending.delete(0, at);
-        tell();
+        if (object.failed()) {
+            fail();
+        } else if (object.ended()) {
+            whole();
+        }
+        return taken;
     }
 
-    private void inString(char c) {
-        argument(c);
-        if (escaped) {
-            escaped = false;
-            string.append(c);
-        } else if (c == '"') {
-            inString = false;
-            if (depth == 1 && !whole) {
-                stringEnded();
+    private boolean isObject() {
+        return from >= 0 && object.json().length() > from && object.json().charAt(from) == '{';
+    }
+
+    private void hand() {
+        int end = to >= 0 ? to : object.json().length();
+        arguments.append(object.json(), next, end);
+        next = end;
+    }
+
+    private void whole() {
+        if (!isObject()) {
+            String value = from >= 0 ? object.json().substring(from, to) : bare ? "" : "null";
+            JsonNode all = Json.parse(object.json().toString()); // null if a key comes twice
+            if (name() == null && all != null && called(all.path("function").get("name"))) {
+                value = all.get("function").path("arguments").toString();
             }
+            String read = ArgumentsReader.object(value);
+            if (read == null) {
+                fail();
+                return;
+            }
+            arguments.append(read);
+            begin();
+        }
+        if (name() == null) {
+            fail();
         } else {
-            escaped = c == '\\';
-            string.append(c);
+            end();
         }
-    }
-
-    private void stringEnded() {
-        JsonNode text = Json.parse('"' + string.toString() + '"');
-        if (text != null && !inValue) {
-            key = text.asText();
-        } else if (text != null && (key.equals("name") || key.equals("tool_name"))) {
-            name = text.asText();
-        }
-    }
-
-    private void outside(char c) {
-        switch (c) {
-            case '"' -> {
-                inString = true;
-                string.setLength(0);
-                argument(c);
-            }
-            case '{', '[' -> {
-                depth++;
-                argument(c);
-            }
-            case '}', ']' -> {
-                depth--;
-                if (depth > 0 || whole) {
-                    argument(c);
-                }
-            }
-            case ':', ',' -> {
-                if (depth == 1 && !whole) {
-                    inValue = c == ':';
-                    blanks.setLength(0);
-                } else {
-                    argument(c);
-                }
-            }
-            default -> argument(c);
-        }
-    }
-
-    /// Takes a character that may be one of the arguments; blanks before and after them are none.
-    private void argument(char c) {
-        if (!whole && (!inValue || !key.equals("arguments") && !key.equals("parameters"))) {
-            return;
-        }
-        if (!inString && Character.isWhitespace(c)) {
-            blanks.append(argued ? String.valueOf(c) : "");
-            return;
-        }
-        argued = true;
-        value.append(blanks).append(c);
-        blanks.setLength(0);
-    }
-
-    private void tell() {
-        if (name == null) {
-            return;
-        }
-        boolean ended = ended();
-        if (!told && (argued || ended)) {
-            told = true;
-            sink.call(index, id, name);
-        }
-        if (ended && !argued) {
-            argued = true;
-            value.append("{}");
-        }
-        if (told && !value.isEmpty()) {
-            sink.arguments(index, value.toString());
-            value.setLength(0);
-        }
-    }
-
-    @Override
-    public boolean ended() {
-        return depth == 0 && raw.length() > 0;
-    }
-
-    @Override
-    public boolean told() {
-        return told;
-    }
-
-    @Override
-    public String raw() {
-        return raw.toString();
     }
 }

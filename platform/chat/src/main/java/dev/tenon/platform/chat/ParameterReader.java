@@ -1,204 +1,162 @@
 package dev.tenon.platform.chat;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
 
-/// Reads the call of a tool that has a tag for each parameter, and writes its arguments as JSON: a parameter that is a
-/// string by the tool's schema as its characters come, others when they end, as what they are if they are JSON.
-final class ParameterReader implements CallReader {
+/// Reads the arguments of a call that has a tag for each parameter, and writes them as JSON, of the types that the
+/// tool's schema gives them: strings as their characters come, others when they end.
+final class ParameterReader extends CallReader {
     private final CallFormat.Parameters tags;
-    private final ToolSchemas schemas;
-    private final ReplySink sink;
-    private final int index;
-    private final String id;
-    private final StringBuilder raw = new StringBuilder();
-    private State state = State.NAME;
-    private String name;
+    private final List<String> marks;
+    private final ToolSchemas tools;
+    private State state = State.BETWEEN;
     private String key;
-    private boolean text;
+    private ParameterType type;
     private boolean first = true;
 
     private enum State {
-        NAME,
         /// After the name or a value.
         BETWEEN,
         KEY,
         BEFORE_VALUE,
-        VALUE,
-        ENDED
+        VALUE
     }
 
-    ParameterReader(CallFormat.Parameters tags, ToolSchemas schemas, ReplySink sink, int index, String id) {
-        this.tags = tags;
-        this.schemas = schemas;
-        this.sink = sink;
-        this.index = index;
-        this.id = id;
+    /// @param name the tool
+    /// @param format how calls are written
+    /// @param tools have the types
+    ParameterReader(String name, CallFormat format, ToolSchemas tools) {
+        super(name);
+        this.tags = format.parameters();
+        this.marks = format.marks();
+        this.tools = tools;
+        arguments.append('{');
     }
 
     @Override
-    public void take(StringBuilder pending, boolean last) {
+    int take(StringBuilder pending, boolean last) {
+        int at = 0;
         boolean more = true;
-        while (more && state != State.ENDED) {
-            more = switch (state) {
-                case NAME -> name(pending, last);
-                case BETWEEN -> between(pending, last);
-                case KEY -> key(pending);
-                case BEFORE_VALUE -> beforeValue(pending, last);
-                case VALUE -> value(pending, last);
-                case ENDED -> false;
+        while (more && !ended() && !failed()) {
+            State before = state;
+            String text = pending.substring(at);
+            int taken = switch (state) {
+                case BETWEEN -> between(text, last);
+                case KEY -> key(text);
+                case BEFORE_VALUE -> beforeValue(text, last);
+                case VALUE -> value(text, last);
             };
+            at += taken;
+            more = taken > 0 || state != before;
         }
+        if (last && !ended()) {
+            fail();
+        }
+        return at;
     }
 
-    private boolean name(StringBuilder pending, boolean last) {
-        int at = tags.open().length();
-        while (at < pending.length() && isName(pending.charAt(at))) {
-            at++;
-        }
-        if (at == pending.length() && !last) {
-            return false;
-        }
-        name = pending.substring(Math.min(at, tags.open().length()), at);
-        raw.append(pending, 0, at);
-        pending.delete(0, at);
-        if (name.isEmpty()) {
-            state = State.ENDED;
-            return false;
-        }
-        sink.call(index, id, name);
-        sink.arguments(index, "{");
-        state = State.BETWEEN;
-        return true;
+    /// {@return how many characters before a text are blanks}
+    private static int blanks(String text) {
+        return text.length() - text.stripLeading().length();
     }
 
-    /// {@return whether a character may be part of a tool's name}
-    static boolean isName(char c) {
-        return c < 128 && Character.isLetterOrDigit(c) || c == '_' || c == '.' || c == '-';
-    }
-
-    private boolean between(StringBuilder pending, boolean last) {
-        int blanks = 0;
-        while (blanks < pending.length()
-                && (Character.isWhitespace(pending.charAt(blanks)) || "\">".indexOf(pending.charAt(blanks)) >= 0)) {
-            blanks++;
-        }
-        pending.delete(0, blanks);
-        String rest = pending.toString();
+    private int between(String text, boolean last) {
+        int blanks = blanks(text);
+        String rest = text.substring(blanks);
         if (rest.startsWith(tags.keyOpen())) {
-            pending.delete(0, tags.keyOpen().length());
             state = State.KEY;
-            return true;
+            return blanks + tags.keyOpen().length();
         }
-        if (rest.startsWith(tags.close())) {
-            pending.delete(0, tags.close().length());
+        boolean closed = rest.startsWith(tags.close());
+        if (closed || marks.stream().anyMatch(rest::startsWith)) { // a model may leave out what closes a call
+            arguments.append('}');
+            begin();
             end();
-        } else if (!rest.isEmpty()
-                && (last || !tags.keyOpen().startsWith(rest) && !tags.close().startsWith(rest))) {
-            end(); // the model left something out
+            return closed ? blanks + tags.close().length() : 0;
         }
-        return false;
+        boolean open = rest.isEmpty()
+                || tags.keyOpen().startsWith(rest)
+                || tags.close().startsWith(rest)
+                || marks.stream().anyMatch(mark -> mark.startsWith(rest));
+        if (last || !open) {
+            fail();
+        }
+        return 0;
     }
 
-    private void end() {
-        sink.arguments(index, "}");
-        state = State.ENDED;
-    }
-
-    private boolean key(StringBuilder pending) {
-        int end = pending.indexOf(tags.keyEnd());
+    private int key(String text) {
+        int end = text.indexOf(tags.keyEnd());
         if (end < 0) {
-            return false;
+            return 0;
         }
-        key = pending.substring(0, end).strip();
-        pending.delete(0, end + tags.keyEnd().length());
+        key = text.substring(0, end).strip();
+        type = tools.type(name(), key);
         state = State.BEFORE_VALUE;
-        return true;
+        return end + tags.keyEnd().length();
     }
 
-    private boolean beforeValue(StringBuilder pending, boolean last) {
+    private int beforeValue(String text, boolean last) {
         String open = tags.valueOpen();
-        String rest = open.isEmpty() ? pending.toString() : pending.toString().stripLeading();
-        if (!last && (rest.length() < open.length() || tags.wrapped() && rest.isEmpty())) {
-            return false;
+        int blanks = open.isEmpty() ? 0 : blanks(text);
+        String rest = text.substring(blanks);
+        if (!rest.startsWith(open)) {
+            if (last || !open.startsWith(rest)) {
+                fail();
+            }
+            return 0;
         }
-        int from = rest.startsWith(open) ? open.length() : 0;
-        if (tags.wrapped() && rest.startsWith("\n")) {
-            from = 1;
+        if (tags.wrapped() && rest.length() == open.length() && !last) {
+            return 0; // a line end may come, which is none of the value
         }
-        pending.setLength(0);
-        pending.append(rest, from, rest.length());
-        text = schemas.isText(name, key);
-        sink.arguments(index, (first ? "" : ", ") + Json.text(key) + ": " + (text ? "\"" : ""));
+        boolean wrapped = tags.wrapped() && rest.startsWith("\n", open.length());
+        begin();
+        arguments.append(first ? "" : ", ").append(Json.text(key)).append(": ").append(type.isText() ? "\"" : "");
         first = false;
         state = State.VALUE;
-        return true;
+        return blanks + open.length() + (wrapped ? 1 : 0);
     }
 
-    private boolean value(StringBuilder pending, boolean last) {
-        int end = valueEnd(pending, last);
-        boolean ended = end >= 0;
-        int upTo = ended ? end : last ? pending.length() : pending.length() - held(pending);
-        if (ended && tags.wrapped() && end > 0 && pending.charAt(end - 1) == '\n') {
-            upTo--;
+    private int value(String text, boolean last) {
+        int end = valueEnd(text, last);
+        if (end < 0) {
+            int upTo = type.isText() ? text.length() - held(text) : 0;
+            string(text.substring(0, upTo));
+            return upTo;
         }
-        if (text || ended) {
-            hand(pending.substring(0, upTo));
-            pending.delete(0, ended ? end + tags.valueEnd().length() : upTo);
+        boolean wrapped = tags.wrapped() && end > 0 && text.charAt(end - 1) == '\n';
+        String value = text.substring(0, wrapped ? end - 1 : end);
+        if (type.isText()) {
+            string(value);
+            arguments.append('"');
+        } else {
+            arguments.append(type.json(value));
         }
-        if (ended) {
-            if (text) {
-                sink.arguments(index, "\"");
-            }
-            state = State.BETWEEN;
-        }
-        return ended;
+        state = State.BETWEEN;
+        return end + tags.valueEnd().length();
+    }
+
+    private void string(String text) {
+        String quoted = Json.text(text);
+        arguments.append(quoted, 1, quoted.length() - 1);
     }
 
     /// {@return where the value ends, or -1; the mark may stand in a string of a JSON value}
-    private int valueEnd(StringBuilder pending, boolean last) {
-        int first = pending.indexOf(tags.valueEnd());
+    private int valueEnd(String text, boolean last) {
+        int first = text.indexOf(tags.valueEnd());
         int end = first;
         while (end >= 0) {
-            String value = pending.substring(0, end).strip();
-            if (text || !value.matches("(?s)[\\[{\"].*") || Json.parse(value) != null) {
+            String value = text.substring(0, end).strip();
+            if (type.isText() || !value.matches("(?s)[\\[{\"].*") || LiteralReader.json(value) != null) {
                 return end;
             }
-            end = pending.indexOf(tags.valueEnd(), end + 1);
+            end = text.indexOf(tags.valueEnd(), end + 1);
         }
         return last ? first : -1;
     }
 
     /// {@return how many characters at the end may belong to what ends the value}
-    private int held(StringBuilder pending) {
-        int held = ReplyParser.partOf(tags.valueEnd(), pending);
-        int line = pending.length() - held - 1;
-        return tags.wrapped() && line >= 0 && pending.charAt(line) == '\n' ? held + 1 : held;
-    }
-
-    private void hand(String value) {
-        JsonNode json = text || value.isBlank() ? null : Json.parse(value.strip());
-        String quoted = Json.text(value);
-        if (json != null) {
-            sink.arguments(index, value.strip());
-        } else if (!text) {
-            sink.arguments(index, quoted);
-        } else if (!value.isEmpty()) {
-            sink.arguments(index, quoted.substring(1, quoted.length() - 1));
-        }
-    }
-
-    @Override
-    public boolean ended() {
-        return state == State.ENDED;
-    }
-
-    @Override
-    public boolean told() {
-        return name != null && !name.isEmpty();
-    }
-
-    @Override
-    public String raw() {
-        return raw.toString();
+    private int held(String text) {
+        int held = ReplyParser.partOf(tags.valueEnd(), text);
+        int line = text.length() - held - 1;
+        return tags.wrapped() && line >= 0 && text.charAt(line) == '\n' ? held + 1 : held;
     }
 }

@@ -2,6 +2,14 @@ package dev.tenon.platform.chat;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.api.text.Tokenizer;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// How a model writes what is not plain answer, as its template shows.
 ///
@@ -20,6 +28,18 @@ public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCal
         {"<seed:think>", "</seed:think>"}
     };
 
+    private static final Logger LOG = LoggerFactory.getLogger(ReplyFormat.class);
+    private static final int KEPT = 64;
+    /// Formats of templates, by their source, after a call was written and read.
+    private static final Map<String, ReplyFormat> CHECKED = new LinkedHashMap<>(KEPT, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, ReplyFormat> eldest) {
+            return size() > KEPT;
+        }
+    };
+
     /// That of texts, which have no calls and no reasoning.
     public static final ReplyFormat PLAIN = of("");
 
@@ -28,7 +48,50 @@ public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCal
     /// @param model has the template
     public static ReplyFormat of(LoadedModel model) {
         GgufMetadata metadata = model.file().metadata();
-        return of(metadata.string(TEMPLATE).orElse(""));
+        String source = metadata.string(TEMPLATE).orElse("");
+        ReplyFormat shown = of(source);
+        if (!shown.takesCalls()) {
+            return shown;
+        }
+        synchronized (CHECKED) {
+            return CHECKED.computeIfAbsent(source, each -> shown.checked(model));
+        }
+    }
+
+    private ReplyFormat checked(LoadedModel model) {
+        Map<String, Object> variables = new HashMap<>();
+        variables.put("bos_token", piece(model.tokenizer(), model.tokenizer().bos()));
+        variables.put("eos_token", piece(model.tokenizer(), model.tokenizer().eos()));
+        String name = model.file().metadata().string("general.name").orElse("the model");
+        return model.chatTemplate()
+                .map(template -> checked(template, variables, name))
+                .orElse(this);
+    }
+
+    /// {@return this format if the template writes calls in it; else one that leaves calls out of the template}
+    ///
+    /// @param template the template
+    /// @param variables what it needs beside messages and tools
+    /// @param model name of the model, for the log
+    ReplyFormat checked(ChatTemplate template, Map<String, Object> variables, String model) {
+        if (CallCheck.comesBack(this, template, variables)) {
+            return this;
+        }
+        LOG.warn(
+                "A call that the template of {} writes is not read back as {}: its tools are told as instructions, and"
+                        + " calls are asked for in <tool_call> tags",
+                model,
+                calls);
+        return asked();
+    }
+
+    /// {@return a form of calls that the model is asked for in a system message}
+    ReplyFormat asked() {
+        return new ReplyFormat(CallFormat.TAGGED, false, false, think, thought);
+    }
+
+    private static String piece(Tokenizer tokenizer, OptionalInt token) {
+        return token.isPresent() ? tokenizer.piece(token.getAsInt()) : "";
     }
 
     /// {@return the format that a template shows}
@@ -39,7 +102,7 @@ public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCal
         CallFormat own = own(template, tools);
         CallFormat calls = own == null ? CallFormat.TAGGED : own;
         boolean takesTools = tools && own != null;
-        boolean takesCalls = takesTools && own != CallFormat.LFM || own != null && template.contains("tool_calls");
+        boolean takesCalls = own != null && template.contains("tool_calls");
         for (String[] marks : REASONING) {
             if (template.contains(marks[0])) {
                 return new ReplyFormat(calls, takesTools, takesCalls, marks[0], marks[1]);

@@ -24,4 +24,14 @@ public interface ReplySink {
     /// @param index number of the call
     /// @param json at least one character
     void arguments(int index, String json);
+
+    /// Hears that a call is none after all: it is cut off, or cannot be read. Its text comes as content.
+    ///
+    /// @param index number of the call, which no other call gets
+    default void uncalled(int index) {}
+
+    /// Hears text that is neither reasoning nor answer: a mark, or a whole call.
+    ///
+    /// @param text at least one character
+    default void written(String text) {}
 }

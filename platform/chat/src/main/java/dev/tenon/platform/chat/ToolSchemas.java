@@ -24,6 +24,8 @@ final class ToolSchemas {
             "dependentSchemas",
             "dependentRequired");
 
+    private static final String NAMESPACE = "functions.";
+
     private final Map<String, Map<String, Object>> byName = new LinkedHashMap<>();
 
     /// @param tools the tools, as OpenAI describes them
@@ -40,6 +42,17 @@ final class ToolSchemas {
 
     Set<String> names() {
         return byName.keySet();
+    }
+
+    /// {@return the tool that a call means, which may name the tools' common namespace; null if none was offered}
+    ///
+    /// @param name the name in the call
+    String offered(String name) {
+        if (byName.containsKey(name)) {
+            return name;
+        }
+        String inner = name.startsWith(NAMESPACE) ? name.substring(NAMESPACE.length()) : name;
+        return byName.containsKey(inner) ? inner : null;
     }
 
     /// {@return the schema of a tool's arguments for a forced call: only the parameters that it names, where that is
@@ -88,12 +101,13 @@ final class ToolSchemas {
         return byName.get(name).get("required") instanceof List<?> list ? list : List.of();
     }
 
-    /// {@return whether a parameter is a string and nothing else}
+    /// {@return what a parameter may be}
     ///
     /// @param name a tool
     /// @param key a parameter
-    boolean isText(String name, String key) {
-        return isText(parameters(name).get(key));
+    ParameterType type(String name, String key) {
+        Map<String, Object> schema = byName.getOrDefault(name, Map.of());
+        return ParameterType.of(schema.get("properties") instanceof Map<?, ?> named ? named.get(key) : null, schema);
     }
 
     /// {@return whether a schema is that of strings}

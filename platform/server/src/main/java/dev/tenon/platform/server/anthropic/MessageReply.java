@@ -1,10 +1,8 @@
 package dev.tenon.platform.server.anthropic;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.platform.chat.CollectedReply;
-import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 
 /// The reply of a plain answer.
@@ -33,6 +31,11 @@ final class MessageReply implements ChoiceOutput {
     }
 
     @Override
+    public void uncalled(int index) {
+        reply.uncalled(index);
+    }
+
+    @Override
     public void ends(Ending end) {
         ending = end;
     }
@@ -56,8 +59,7 @@ final class MessageReply implements ChoiceOutput {
                     .put("type", "tool_use")
                     .put("id", call.id())
                     .put("name", call.name());
-            JsonNode input = Json.parse(call.arguments().toString());
-            block.set("input", input == null || !input.isObject() ? Json.object() : input);
+            block.set("input", call.input());
         }
         message.put("stop_reason", reason(ending)).put("stop_sequence", ending.stopText());
     }

@@ -87,6 +87,11 @@ final class OllamaReply implements ChoiceOutput {
     }
 
     @Override
+    public void uncalled(int index) {
+        reply.uncalled(index);
+    }
+
+    @Override
     public void ends(Ending end) {
         ending = end;
         if (stream && !reply.calls().isEmpty()) {
@@ -115,11 +120,10 @@ final class OllamaReply implements ChoiceOutput {
         ArrayNode calls = Json.array();
         for (CollectedReply.Call call : reply.calls()) {
             ObjectNode entry = calls.addObject().put("id", call.id());
-            JsonNode arguments = Json.parse(call.arguments().toString());
             entry.putObject("function")
                     .put("index", calls.size() - 1)
                     .put("name", call.name())
-                    .set("arguments", arguments != null && arguments.isObject() ? arguments : Json.object());
+                    .set("arguments", call.input());
         }
         return calls;
     }

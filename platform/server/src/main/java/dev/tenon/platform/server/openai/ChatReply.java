@@ -49,6 +49,11 @@ final class ChatReply implements ChoiceOutput {
     }
 
     @Override
+    public void uncalled(int number) {
+        reply.uncalled(number);
+    }
+
+    @Override
     public void ends(Ending end) {
         ending = end;
     }

@@ -78,6 +78,19 @@ final class ResponseOutput implements ChoiceOutput {
     }
 
     @Override
+    public void uncalled(int index) {
+        if (dropped) {
+            return;
+        }
+        if (events == null) {
+            item = null;
+            text.setLength(0);
+        } else {
+            close("incomplete");
+        }
+    }
+
+    @Override
     public void ends(Ending end) {
         close();
         ending = end;
@@ -116,11 +129,15 @@ final class ResponseOutput implements ChoiceOutput {
     }
 
     private void close() {
+        close("completed");
+    }
+
+    private void close(String status) {
         if (item == null) {
             return;
         }
         String whole = text.toString();
-        item.put("status", "completed");
+        item.put("status", status);
         switch (item.get("type").asText()) {
             case "message" -> {
                 ObjectNode done = at().put("content_index", 0).put("text", whole);
