@@ -19,16 +19,17 @@ public interface ChatTemplate {
     ///     refuses the conversation (`raise_exception`); its text holds the template's own message
     String render(Map<String, Object> variables);
 
-    /// Renders the template and tells which characters came from the client's values, whatever the template did to
-    /// them: so that control tokens are read in what the template wrote, and are text in what the client did.
+    /// Renders the template and tells which characters came from the client's values, whatever
+    /// the template did to them: so that control tokens are read in what the template wrote, and
+    /// are text in what the client did.
     ///
-    /// A template that does not implement this renders strings, and all of its text counts as the client's as soon
-    as
-    /// one of the values has a character of the client's: no control token is read then.
+    /// A template that does not implement this renders strings, and all of its text counts as the
+    /// client's as soon as one of the values has a character of the client's: no control token is
+    /// read then.
     ///
-    /// @param variables as for [#render(Map)]; strings among the values and keys may be [TemplateText], of which
-    the
-    ///     template sees the characters alone. What stands in a plain [String] counts as the template's
+    /// @param variables as for [#render(Map)]; strings among the values and keys may be
+    ///     [TemplateText], of which the template sees the characters alone. What stands in a
+    ///     plain [String] counts as the template's
     /// @return the prompt; a character that cannot be attributed counts as the client's
     /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-009`) as [#render(Map)] does
     default TemplateText renderText(Map<String, Object> variables) {

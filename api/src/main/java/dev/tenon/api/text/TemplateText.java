@@ -1,16 +1,16 @@
 package dev.tenon.api.text;
 
-/// A text of which characters are the client's, from outside: control tokens written out there are text. Given to a
-/// [ChatTemplate] and made by it. Immutable, though the array is not copied.
+/// A text of which characters are the client's, from outside: control tokens written out there
+/// are text. Given to a [ChatTemplate] and made by it. Immutable, though the array is not copied.
 ///
 /// @param text the characters
-/// @param client start and end, in turn, of what is the client's: indices of chars, strictly ascending
+/// @param client start and end, in turn, of what is the client's: indices of chars, strictly
+///     ascending
 public record TemplateText(String text, int[] client) {
     /// Checks the indices.
     ///
-    /// @throws IllegalArgumentException if there is an odd number of them, or they are not strictly ascending
-    within
-    ///     the text
+    /// @throws IllegalArgumentException if there is an odd number of them, or they are not
+    ///     strictly ascending within the text
     public TemplateText {
         int last = -1;
         for (int index : client) {
