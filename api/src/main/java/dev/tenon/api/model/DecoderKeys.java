@@ -94,7 +94,11 @@ final class DecoderKeys {
 
     private static float epsilon(ModelKeys keys) {
         String layerNorm = "attention.layer_norm_epsilon";
-        String key = keys.has(layerNorm) ? layerNorm : "attention.layer_norm_rms_epsilon";
+        String rms = "attention.layer_norm_rms_epsilon";
+        if (!keys.has(layerNorm) && !keys.has(rms)) {
+            throw keys.missing(rms, layerNorm);
+        }
+        String key = keys.has(layerNorm) ? layerNorm : rms;
         float eps = keys.number(key, 0, 1);
         if (eps == 1) {
             throw keys.impossible(key, eps, "less than 1");

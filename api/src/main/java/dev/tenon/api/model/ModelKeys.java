@@ -163,6 +163,11 @@ public final class ModelKeys {
         return Arrays.copyOf(flags, layers);
     }
 
+    /// The error for two keys of which one must be there, and neither is (`MODEL-001`).
+    ModelFormatException missing(String key, String other) {
+        return meta.missing(nameOf(key) + " (or " + nameOf(other) + ")");
+    }
+
     /// {@return the error for a value that cannot be (`MODEL-002`)}
     ///
     /// @param key without the architecture

@@ -40,6 +40,15 @@ public interface QuantFormat {
     /// {@return the encoder, or empty when the format can only be read}
     Optional<Quantizer> quantizer();
 
+    /// {@return the largest error that the encoder may make: the root mean square error of encoding and
+    /// decoding normally distributed values, relative to theirs; more than 0, at most 1, which is the error
+    /// of zeros. The default follows from the bits of an element; a format that gives its bits to something
+    /// else than the values' precision says what it reaches}
+    default double roundTripBound() {
+        double bits = 8.0 * blockBytes() / blockSize();
+        return Math.min(1, blockSize() == 1 ? Math.pow(2, -bits / 2) : 3 * Math.pow(2, -bits));
+    }
+
     /// {@return the bytes that `n` elements take}
     ///
     /// @param n elements, a multiple of [#blockSize()]

@@ -11,9 +11,11 @@ import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.model.blocks.ExpertShape;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -99,5 +101,19 @@ class ModelKeysTests {
                 ErrorCode.MODEL_KEY_VALUE,
                 "a divisor of 8 experts",
                 () -> ExpertShape.read(keys(), "feed_forward_length", Gating.SOFTMAX, true));
+    }
+
+    /// A file has one of the two, so nobody knows which one was left out.
+    @Test
+    void aMissingEpsilonIsNamedByBothItsKeys() {
+        for (String key : List.of("block_count", "context_length", "feed_forward_length", "attention.head_count")) {
+            metadata.put("a." + key, GgufValue.ofUint32(4));
+        }
+        metadata.put("a.embedding_length", GgufValue.ofUint32(32));
+        TensorInfo table = new TensorInfo("token_embd.weight", 0, List.of(32L, 8L), 0, 0, 1024);
+        ModelSource source = new ModelSource(GgufMetadata.of("f.gguf", metadata), Map.of("token_embd.weight", table));
+        for (String key : List.of("a.attention.layer_norm_rms_epsilon", "a.attention.layer_norm_epsilon")) {
+            refused(ErrorCode.MODEL_KEY_MISSING, key, () -> ModelConfig.readShape(source, 10_000));
+        }
     }
 }

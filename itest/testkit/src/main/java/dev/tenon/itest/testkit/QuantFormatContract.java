@@ -47,10 +47,9 @@ public abstract class QuantFormatContract {
     }
 
     /// {@return the largest root mean square error of encoding and decoding normally distributed
-    ///     values, relative to theirs; the default follows from the bits of an element}
+    ///     values, relative to theirs; the default is what the format itself says}
     protected double roundTripBound() {
-        double bits = 8.0 * format().blockBytes() / format().blockSize();
-        return format().blockSize() == 1 ? Math.pow(2, -bits / 2) : 3 * Math.pow(2, -bits);
+        return format().roundTripBound();
     }
 
     private Quantizer quantizer() {
@@ -64,6 +63,8 @@ public abstract class QuantFormatContract {
     void idTypeAndSizesMakeSense() {
         QuantFormat f = format();
         assertTrue(f.id().matches("[A-Za-z0-9_.+-]+"), "id '" + f.id() + "'");
+        double bound = f.roundTripBound();
+        assertTrue(bound > 0 && bound <= 1, "roundTripBound " + bound);
         assertTrue(f.ggmlType() >= 0, "ggmlType " + f.ggmlType());
         assertTrue(f.blockSize() >= 1, "blockSize " + f.blockSize());
         assertTrue(f.blockBytes() >= 1, "blockBytes " + f.blockBytes());

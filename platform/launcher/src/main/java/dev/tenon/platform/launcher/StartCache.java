@@ -5,6 +5,7 @@ import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
+import dev.tenon.platform.boot.CacheMaker;
 import dev.tenon.platform.launcher.home.Home;
 import dev.tenon.platform.launcher.trust.Trust;
 import dev.tenon.platform.launcher.trust.TrustPolicy;
@@ -48,6 +49,8 @@ public final class StartCache {
     private static final String MARK = "tenon.mark";
 
     private static final String OPTIONS = "launcher.options";
+    /// A file that is locked while the cache is made.
+    private static final String MAKING = "making";
 
     private static final AtomicBoolean REFRESHED = new AtomicBoolean();
 
@@ -90,7 +93,7 @@ public final class StartCache {
         StartCache cache = new StartCache(Home.find(), Path.of(folder));
         try {
             if (!cache.isUpToDate()) {
-                cache.startMaker();
+                cache.startOnlyMaker();
             }
         } catch (IOException | UncheckedIOException e) {
             log().debug("The start-up cache is left as it is", e);
@@ -128,7 +131,34 @@ public final class StartCache {
                 + (Files.exists(cache) ? "\nmade\n" : "\nfailed\n");
     }
 
-    private void startMaker() throws IOException {
+    /// Starts a maker unless one runs, or another process starts one at this moment.
+    private void startOnlyMaker() throws IOException {
+        try (FileChannel channel = FileChannel.open(folder.resolve("maker.lock"), CREATE, WRITE);
+                FileLock lock = channel.tryLock()) {
+            if (lock == null || isUpToDate() || isBeingMade()) {
+                log().info("The start-up cache is being made by another process");
+                return;
+            }
+            Process maker = startMaker();
+            CacheMaker.announce(folder, maker.toHandle());
+            log().info(
+                            "The start-up cache is made in the background, by process {}: there is none for these jars, options"
+                                    + " and this JVM",
+                            maker.pid());
+        }
+    }
+
+    private boolean isBeingMade() throws IOException {
+        if (CacheMaker.running(folder).isPresent()) {
+            return true;
+        }
+        try (FileChannel channel = FileChannel.open(folder.resolve(MAKING), CREATE, WRITE);
+                FileLock lock = channel.tryLock()) {
+            return lock == null;
+        }
+    }
+
+    private Process startMaker() throws IOException {
         // Protected from the terminal's signals; the script finds the same JVM and class path
         // again.
         ProcessBuilder maker = new ProcessBuilder(
@@ -138,7 +168,7 @@ public final class StartCache {
                 home.bin().resolve("tenon").toString());
         maker.environment().put("TENON_AOT", "make");
         maker.environment().remove("TENON_JAVA_OPTS");
-        maker.redirectInput(new File("/dev/null"))
+        return maker.redirectInput(new File("/dev/null"))
                 .redirectOutput(Redirect.DISCARD)
                 .redirectError(Redirect.DISCARD)
                 .start();
@@ -154,7 +184,7 @@ public final class StartCache {
 
     /// {@return whether there is a new cache; not if another process makes one at this moment}
     private boolean make() throws IOException, InterruptedException {
-        try (FileChannel channel = FileChannel.open(folder.resolve("making"), CREATE, WRITE);
+        try (FileChannel channel = FileChannel.open(folder.resolve(MAKING), CREATE, WRITE);
                 FileLock lock = channel.tryLock()) {
             if (lock == null) {
                 return false;

@@ -125,8 +125,7 @@ class LauncherPartsTests {
         void bundlesThatComeAndGoAreToldUnlessALevelWasAskedFor() {
             Map<String, String> file = Map.of("root", "WARN");
             assertEquals("info", LogSetup.levels(file, Map.of()).get(BundleChanges.LOGGER));
-            assertEquals(
-                    Map.of("root", "error"), LogSetup.levels(file, Map.of("root", "error"), Map.of()));
+            assertEquals(Map.of("root", "error"), LogSetup.levels(file, Map.of("root", "error"), Map.of()));
             assertEquals(
                     "off",
                     LogSetup.levels(Map.of(BundleChanges.LOGGER, "off"), Map.of("dev.tenon", "debug"))

@@ -11,7 +11,9 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -74,6 +76,27 @@ class StartCacheIT extends LauncherHome {
         try (FileChannel other = FileChannel.open(making, WRITE)) {
             other.lock(); // the process that makes it has ended
         }
+    }
+
+    @Test
+    void manyFirstStartsBeginOneMaker() throws Exception {
+        Files.writeString(home.resolve("bin/aot-training"), "echo trained\n");
+        List<Path> logs = new ArrayList<>();
+        List<Process> starts = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            logs.add(folder.resolve("log" + i));
+            starts.add(prepared(List.of(script(), "echo", "x"), "", "TENON_AOT=", "TENON_LOG=info")
+                    .redirectError(logs.get(i).toFile())
+                    .start());
+        }
+        int makers = 0;
+        for (int i = 0; i < starts.size(); i++) {
+            assertTrue(starts.get(i).waitFor(10, TimeUnit.MINUTES), "the process does not end");
+            assertEquals(0, starts.get(i).exitValue());
+            makers += Files.readString(logs.get(i)).contains("The start-up cache is made in the background") ? 1 : 0;
+        }
+        assertEquals(1, makers, "of processes that began one");
+        awaitFile(home.resolve("cache/made-for"));
     }
 
     /// A JVM with such a cache crashes, at each start.

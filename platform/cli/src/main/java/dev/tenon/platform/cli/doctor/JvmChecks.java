@@ -1,6 +1,9 @@
 package dev.tenon.platform.cli.doctor;
 
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.platform.boot.CacheMaker;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -23,6 +26,28 @@ final class JvmChecks {
         compiler(report, System.getProperty("java.vm.info", ""), flag("TieredStopAtLevel"), flag("UseJVMCICompiler"));
         vectorBits(report, flag("MaxVectorSize"), System.getProperty("os.arch"));
         nativeAccess(report, JvmChecks.class.getModule().isNativeAccessEnabled());
+        startCache(report, System.getProperty("tenon.cache", ""), System.getProperty("tenon.mark") != null);
+    }
+
+    /// Says whether the cache that shortens a start is used, or being made; nothing where the start script has no
+    /// folder for it.
+    static void startCache(DoctorReport report, String folder, boolean used) {
+        if (folder.isEmpty()) {
+            return;
+        }
+        try {
+            report.pass(
+                    "start-up cache",
+                    CacheMaker.running(Path.of(folder))
+                            .map(maker -> "process " + maker.pid()
+                                    + " makes it with the least priority; until then starts" + " take longer")
+                            .orElse(used ? "in use" : "not in use"));
+        } catch (IOException e) {
+            report.warn(
+                    "start-up cache",
+                    "it is not known who makes it: " + e.getMessage(),
+                    "Make " + folder + " readable.");
+        }
     }
 
     /// {@return whether the JDK's own loader has a class; its module need not be in the boot layer}

@@ -8,11 +8,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.Issue;
+import dev.tenon.platform.boot.CacheMaker;
 import dev.tenon.platform.cli.doctor.DoctorReport.Finding;
 import dev.tenon.platform.cli.doctor.DoctorReport.Level;
 import dev.tenon.platform.cli.main.FakeEngine;
 import dev.tenon.platform.cli.main.TestCli;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -54,6 +56,21 @@ class DoctorTests {
         assertEquals(
                 List.of(Level.PASS, Level.FAIL, Level.FAIL, Level.WARN, Level.WARN),
                 report.findings().stream().map(Finding::level).toList());
+    }
+
+    @Test
+    void whoMakesTheStartUpCacheIsNamed() throws IOException {
+        JvmChecks.startCache(report, "", false);
+        assertEquals(List.of(), report.findings(), "no start script");
+        JvmChecks.startCache(report, folder.toString(), true);
+        CacheMaker.announce(folder, ProcessHandle.current());
+        JvmChecks.startCache(report, folder.toString(), true);
+        Files.writeString(folder.resolve("maker"), ProcessHandle.current().pid() + " 7\n");
+        JvmChecks.startCache(report, folder.toString(), false);
+        List<String> found = report.findings().stream().map(Finding::found).toList();
+        assertEquals("in use", found.get(0));
+        assertTrue(found.get(1).startsWith("process " + ProcessHandle.current().pid() + " makes it"), found.get(1));
+        assertEquals("not in use", found.get(2), "an earlier process of that number");
     }
 
     @Test
