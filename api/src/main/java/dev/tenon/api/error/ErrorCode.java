@@ -13,6 +13,8 @@ public final class ErrorCode {
     public static final String ENV_JVM = "ENV-002";
     /// The platform did not start: a bundle of the distribution is missing or does not resolve.
     public static final String ENV_PLATFORM = "ENV-003";
+    /// A limit of the system on files, processes or address space is too low.
+    public static final String ENV_LIMIT = "ENV-004";
     /// A command was used wrongly: unknown option, missing or bad value.
     public static final String USAGE = "CLI-001";
     /// Standard input or a prompt is not valid UTF-8.

@@ -158,7 +158,16 @@ public final class Main {
         } finally {
             StartCache.refresh();
             Thread.currentThread().setContextClassLoader(Main.class.getClassLoader());
+            close(platform);
+        }
+    }
+
+    /// What the end lacks, the command has told already.
+    private static void close(Platform platform) {
+        try {
             platform.close();
+        } catch (OutOfMemoryError e) {
+            log().debug("The platform was not stopped", e);
         }
     }
 
@@ -174,6 +183,10 @@ public final class Main {
 
     /// Describes an unexpected exception in one line.
     static String oneLine(Throwable e) {
+        if (e instanceof OutOfMemoryError && String.valueOf(e.getMessage()).contains("native thread")) {
+            return "No more threads can be started: the number of a user's or container's processes is limited, or memory"
+                    + " is used up. Raise the limit (ulimit -u, pids.max). [ENV-004]";
+        }
         String message = e.getMessage() == null ? "" : ": " + e.getMessage().replaceAll("\\s*\\R\\s*", " ");
         return "unexpected " + e.getClass().getName() + message + " (TENON_LOG=debug shows the stack trace)";
     }

@@ -57,6 +57,16 @@ abstract class LauncherHome {
                             var found = context.getServiceReferences(BundleProblems.class, null);
                             context.getService(found.iterator().next()).lines().forEach(System.out::println);
                         }
+                        case "home" -> System.out.println(System.getProperty("user.home"));
+                        case "streams" -> {
+                            var links = new StringBuilder();
+                            for (int fd = 0; fd < 3; fd++) {
+                                links.append(fd == 0 ? "" : " ").append(
+                                        java.nio.file.Files.readSymbolicLink(java.nio.file.Path.of("/proc/self/fd/" + fd)));
+                            }
+                            java.nio.file.Files.writeString(
+                                    java.nio.file.Path.of(System.getenv("TENON_TEST_FILE")), links);
+                        }
                         case "bundle" -> System.out.println(state(context, args[1]));
                         case "late" -> {
                             System.out.println("ready");

@@ -280,6 +280,56 @@ class LauncherIT extends LauncherHome {
     }
 
     @Test
+    void limitsOfTheHeapOverrideThoseOfTheScript() throws Exception {
+        for (String limit : List.of("-Xmx64m", "-XX:MaxHeapSize=64m")) {
+            for (String variable : List.of("TENON_JAVA_OPTS", "JDK_JAVA_OPTIONS")) {
+                Result result = finish(start(List.of(script(), "echo", "x"), "", variable + "=" + limit));
+                assertEquals(List.of("echo|x"), result.out(), result::toString);
+            }
+        }
+        Result wrong = finish(start(List.of(script(), "echo", "x"), "", "TENON_JAVA_OPTS=-Xmx64m -Xms65m"));
+        assertEquals(List.of(), wrong.out(), "what the JVM says goes to standard error");
+        assertTrue(contains(wrong.err(), "heap"), wrong::toString);
+    }
+
+    /// @param limit set by the shell that starts the script
+    private Result limited(String limit) throws Exception {
+        return finish(start(List.of("sh", "-c", limit + " && exec \"$0\" echo x", script()), "", "TENON_AOT=off"));
+    }
+
+    @Test
+    void aLimitThatIsTooLowIsNamedInOneLine() throws Exception {
+        assertEquals(List.of("echo|x"), limited("ulimit -v 3000000").out());
+        assertEquals(List.of("echo|x"), limited("ulimit -n 256").out());
+        for (String limit : List.of("ulimit -v 900000", "ulimit -n 32")) {
+            Result result = limited(limit);
+            assertEquals(1, result.code(), result::toString);
+            assertEquals(List.of(), result.out());
+            assertEquals(1, result.err().size(), result::toString);
+            assertTrue(contains(result.err(), limit.substring(0, 9), "[ENV-004]"), result::toString);
+        }
+    }
+
+    @Test
+    void theHomeFolderIsThatOfTheEnvironment() throws Exception {
+        String passwd = System.getProperty("user.home");
+        for (String[] each : new String[][] {{folder.toString(), folder.toString()}, {"", passwd}, {"a", passwd}}) {
+            Result result = finish(start(List.of(script(), "home"), "", "HOME=" + each[0]));
+            assertEquals(List.of(each[1]), result.out(), result::toString);
+        }
+    }
+
+    /// A file that is opened later must not take the place of a closed stream.
+    @Test
+    void closedStreamsStayClosed() throws Exception {
+        Path tmp = folder.resolve("streams");
+        List<String> shell = List.of("sh", "-c", "\"$0\" streams <&- >&- 2>&-; echo $?", script());
+        Result result = finish(start(shell, "", "TENON_TEST_FILE=" + tmp));
+        assertEquals(List.of("0"), result.out(), result::toString);
+        assertEquals("/dev/null /dev/null /dev/null", Files.readString(tmp));
+    }
+
+    @Test
     void argumentsAreUtf8WhateverTheLocaleIs() throws Exception {
         Path umlaut = folder.resolve("Größe");
         copy(home, umlaut);

@@ -201,6 +201,12 @@ class LauncherPartsTests {
         }
 
         @Test
+        void aLimitOnThreadsIsNamed() {
+            String line = Main.oneLine(new OutOfMemoryError("unable to create native thread: possibly out of memory"));
+            assertTrue(line.contains("ulimit -u") && line.endsWith("[ENV-004]"), line);
+        }
+
+        @Test
         void platformErrorEndsWithItsCode() {
             assertEquals("No. [ENV-003]", new PlatformException("No.").getMessage());
         }

@@ -113,9 +113,11 @@ class StartCacheIT extends LauncherHome {
         awaitFile(madeFor);
         assertTrue(Files.size(cache) > 1_000_000, "it was made again");
 
-        Path mark = Files.createFile(home.resolve("cache/starting." + pidOfAnEndedProcess()));
+        long crashed = pidOfAnEndedProcess();
+        Files.createFile(home.resolve("cache/hs_err_pid" + crashed + ".log"));
+        Path mark = Files.createFile(home.resolve("cache/starting." + crashed));
         assertStartsWithout(cache);
-        assertFalse(Files.exists(mark), "the mark of a process that a damaged cache ended");
+        assertFalse(Files.exists(mark), "the mark of a process that crashed with it");
         awaitFile(madeFor);
         assertTrue(isUsed(cache), "the cache is used again");
         try (Stream<Path> files = Files.list(home.resolve("cache"))) {
@@ -124,6 +126,21 @@ class StartCacheIT extends LauncherHome {
                     files.filter(f -> f.getFileName().toString().startsWith("starting."))
                             .toList());
         }
+    }
+
+    /// Such as with Ctrl-C, before the JVM has got to the launcher.
+    @Test
+    void aCacheIsKeptWhenAStartIsEndedEarlyAndNotWhenTwoAreInTurn() throws Exception {
+        Files.writeString(home.resolve("bin/aot-training"), "echo trained\n");
+        assertEquals(0, finish(start(List.of(script()), "", "TENON_AOT=make")).code());
+        Path cache = home.resolve("cache/tenon.aot");
+        for (int i = 0; i < 3; i++) {
+            Path mark = Files.writeString(home.resolve("cache/starting." + pidOfAnEndedProcess()), "0\n");
+            assertTrue(isUsed(cache), "one start was ended");
+            assertFalse(Files.exists(mark));
+        }
+        Files.writeString(home.resolve("cache/starting." + pidOfAnEndedProcess()), "1\n");
+        assertStartsWithout(cache);
     }
 
     /// It holds code, which another user could have put there.

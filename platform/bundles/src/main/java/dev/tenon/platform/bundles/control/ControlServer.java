@@ -71,9 +71,10 @@ public final class ControlServer {
         } catch (IOException | RuntimeException e) {
             LOG.warn(
                     "'tenon bundles' cannot reach this process, and starts stay slow: {} cannot be written ({}). Make it"
-                            + " writable, or set XDG_CACHE_HOME to a folder of your own.",
+                            + " writable, or set XDG_CACHE_HOME to a folder of your own. [{}]",
                     pointer.getParent().getParent(),
-                    e.toString());
+                    e.toString(),
+                    ErrorCode.IO);
         }
         server = opened;
         if (server != null) {

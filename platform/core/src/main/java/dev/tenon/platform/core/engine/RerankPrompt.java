@@ -3,7 +3,7 @@ package dev.tenon.platform.core.engine;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.UserText;
-import dev.tenon.platform.core.text.Tokenizers;
+import dev.tenon.platform.core.gguf.TokenIds;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -27,7 +27,7 @@ final class RerankPrompt {
         if (wordPiece || !metadata.bool("tokenizer.ggml.add_sep_token").orElse(false)) {
             return new int[0];
         }
-        int id = Tokenizers.tokenId(metadata, "tokenizer.ggml.seperator_token_id") // spelt so in GGUF
+        int id = TokenIds.find(metadata, "tokenizer.ggml.seperator_token_id") // spelt so in GGUF
                 .orElse(tokenizer.eos().orElse(-1));
         return id < 0 || id >= tokenizer.vocabularySize() ? new int[0] : new int[] {id};
     }

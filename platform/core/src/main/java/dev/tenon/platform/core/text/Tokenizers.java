@@ -6,21 +6,10 @@ import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.api.text.TokenizerProvider;
 import java.util.Collection;
-import java.util.OptionalInt;
 
 /// Chooses the provider that makes a file's tokenizer.
 public final class Tokenizers {
     private Tokenizers() {}
-
-    /// {@return the id of a special token, such as that between two texts; empty if the file names none, or says that
-    ///     there is none}
-    ///
-    /// @param metadata metadata of the file
-    /// @param key key of the id
-    /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-002`) if the value is no id
-    public static OptionalInt tokenId(GgufMetadata metadata, String key) {
-        return Vocabulary.id(metadata, key);
-    }
 
     /// Makes the tokenizer of a file with the first provider that serves its `tokenizer.ggml.model`.
     ///

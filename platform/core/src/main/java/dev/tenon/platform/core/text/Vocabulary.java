@@ -3,7 +3,7 @@ package dev.tenon.platform.core.text;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.gguf.GgufMetadata;
-import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.platform.core.gguf.TokenIds;
 import java.util.BitSet;
 import java.util.OptionalInt;
 
@@ -58,9 +58,6 @@ final class Vocabulary {
     /// @param addEos whether EOS is added
     /// @param eos EOS id if that token is a control token, or -1
     record Defaults(boolean addBos, int bos, boolean addEos, int eos) {}
-
-    /// What some files write as the id of a token that they do not have.
-    private static final long NONE = 0xFFFFFFFFL;
 
     private final String source;
     private final String[] texts;
@@ -157,7 +154,7 @@ final class Vocabulary {
     }
 
     private int id(GgufMetadata metadata, String key, int otherwise) {
-        if (isNone(metadata, key)) {
+        if (TokenIds.isNone(metadata, key)) {
             return -1;
         }
         OptionalInt id = metadata.integer(key);
@@ -169,22 +166,6 @@ final class Vocabulary {
                     + (texts.length - 1) + ", since there are " + texts.length + " tokens");
         }
         return id.getAsInt();
-    }
-
-    /// {@return the id of a special token; empty if the file names none, or says that there is none}
-    ///
-    /// @param metadata metadata of the file
-    /// @param key key of the id
-    static OptionalInt id(GgufMetadata metadata, String key) {
-        return isNone(metadata, key) ? OptionalInt.empty() : metadata.integer(key);
-    }
-
-    /// Whether a file says that there is no such token.
-    private static boolean isNone(GgufMetadata metadata, String key) {
-        GgufValue value = metadata.values().get(key);
-        return value != null
-                && value.type().isInteger()
-                && ((long) value.value() == NONE || (long) value.value() == -1);
     }
 
     private boolean adds(GgufMetadata metadata, String key, boolean otherwise, int id, String idKey) {

@@ -1,6 +1,7 @@
 package dev.tenon.platform.core.text;
 
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.platform.core.gguf.TokenIds;
 import dev.tenon.platform.core.text.words.BertWords;
 import java.nio.charset.StandardCharsets;
 
@@ -23,8 +24,8 @@ final class WordPieceTokenizer extends VocabularyTokenizer {
     /// @throws dev.tenon.api.error.ModelFormatException if the vocabulary is missing or broken, or has no token
     ///     for the start or end of a text or for unknown words
     static WordPieceTokenizer of(GgufMetadata metadata) {
-        int first = Vocabulary.id(metadata, PREFIX + "cls_token_id").orElse(101);
-        int last = Vocabulary.id(metadata, PREFIX + "seperator_token_id").orElse(102); // spelt so in GGUF
+        int first = TokenIds.find(metadata, PREFIX + "cls_token_id").orElse(101);
+        int last = TokenIds.find(metadata, PREFIX + "seperator_token_id").orElse(102); // spelt so in GGUF
         Vocabulary vocabulary = new Vocabulary(metadata, new Vocabulary.Defaults(true, first, true, last));
         if (vocabulary.bos() < 0) {
             throw metadata.missing(PREFIX + "bos_token_id");

@@ -17,6 +17,7 @@ import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.gguf.TokenIds;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalInt;
@@ -115,7 +116,7 @@ class BadVocabularyTests {
         assertEquals(OptionalInt.empty(), tokenizer.eos());
         assertFalse(tokenizer.addsBos());
         assertArrayEquals(tokenizer.encode("a", false, false), tokenizer.encode("a", true, false));
-        assertEquals(OptionalInt.empty(), Tokenizers.tokenId(file, "tokenizer.ggml.seperator_token_id"));
+        assertEquals(OptionalInt.empty(), TokenIds.find(file, "tokenizer.ggml.seperator_token_id"));
     }
 
     @Test

@@ -4,7 +4,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.PromptText;
-import dev.tenon.platform.core.text.Tokenizers;
+import dev.tenon.platform.core.gguf.TokenIds;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.List;
 import java.util.OptionalInt;
@@ -47,7 +47,7 @@ public record InfillTokens(int prefix, int suffix, int middle, int file) {
 
     private static OptionalInt look(LoadedModel model, String key, List<String> names) {
         GgufMetadata metadata = model.file().metadata();
-        OptionalInt id = Tokenizers.tokenId(metadata, key);
+        OptionalInt id = TokenIds.find(metadata, key);
         if (id.isPresent()) {
             return id;
         }
