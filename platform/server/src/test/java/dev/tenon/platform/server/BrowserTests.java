@@ -42,7 +42,7 @@ class BrowserTests {
                 "lasting.mjs",
                 "access.mjs");
         Path axe = folder.resolve("axe.min.js");
-        try (InputStream in = BrowserTests.class.getResourceAsStream("/axe.min.js")) {
+        try (InputStream in = ClassLoader.getSystemResourceAsStream("axe.min.js")) {
             Files.copy(in, axe);
         }
         StubBundles bundles = new StubBundles();
