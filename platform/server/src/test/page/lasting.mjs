@@ -196,6 +196,16 @@ export const lasting = {
     await other.getByLabel("Name", { exact: true }).fill("Renamed there");
     await other.keyboard.press("Enter");
     await entry(page, "Renamed there").waitFor();
+    await page.evaluate(() => {
+      window.told = new Promise((resolve) => addEventListener("storage", () => resolve(), { once: true }));
+    });
+    await other.getByRole("button", { name: "Settings" }).click();
+    await other.getByLabel("Temperature").fill("0.7");
+    await other.getByRole("button", { name: "Save" }).click();
+    await page.evaluate(() => window.told);
+    await page.getByRole("button", { name: "Settings" }).click();
+    assert.equal(await page.getByLabel("Temperature").inputValue(), "0.7");
+    await page.getByRole("button", { name: "Reset" }).click();
     await Promise.all([page.reload(), other.reload()]);
     for (const tab of [page, other]) {
       await answer(tab).getByText("Two").waitFor();

@@ -42,7 +42,7 @@ class BrowserTests {
                 "lasting.mjs",
                 "access.mjs");
         Path axe = folder.resolve("axe.min.js");
-        try (InputStream in = BrowserTests.class.getResourceAsStream("/axe.min.js")) {
+        try (InputStream in = ClassLoader.getSystemResourceAsStream("axe.min.js")) {
             Files.copy(in, axe);
         }
         StubBundles bundles = new StubBundles();
@@ -52,11 +52,7 @@ class BrowserTests {
                         .store(hub.store(models)))) {
             hub.gate.countDown();
             int status = program.run(
-                    "node",
-                    "page.mjs",
-                    server.server.address(),
-                    browser.get().toString(),
-                    axe.toString());
+                    "node", "page.mjs", server.server.address(), browser.get().toString(), axe.toString());
             assertEquals(0, status, program::output);
             assertEquals(List.of("install", "remove", "why", "why", "why", "why"), bundles.commands());
             assertEquals(1, hub.downloads.get());

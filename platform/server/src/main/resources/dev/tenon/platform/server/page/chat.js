@@ -98,6 +98,9 @@ export class ChatView {
 
   submit(text, files) {
     const { chat } = this;
+    if (!chat.messages) {
+      return false; // they are still being read
+    }
     const parent = this.path().at(-1) || null;
     const first = !chat.kept;
     chat.title ||= (text || files[0].name).split("\n")[0].slice(0, 80);
@@ -106,6 +109,7 @@ export class ChatView {
       this.composer.open(chat.id);
       this.onNew(chat);
     }
+    return true;
   }
 
   /** Sends another version of a message; the old one stays as a branch. */
@@ -212,6 +216,9 @@ export class ChatView {
 
   /** Shows the chat as it is now: the end at once, the rest when there is time. What is shown and did not change stays. */
   draw() {
+    if (!this.chat?.messages) {
+      return; // they are still being read, or the chat was deleted
+    }
     const path = this.path();
     const running = Boolean(path.at(-1)?.running);
     this.title.textContent = this.chat.title || "New chat";

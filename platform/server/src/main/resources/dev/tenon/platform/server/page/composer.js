@@ -7,7 +7,7 @@ const DRAFT = "tenon.draft.";
 
 export class Composer {
   /**
-   * @param onSend called with a text and files
+   * @param onSend called with a text and files; returns whether they were sent
    * @param onStop called when the answer is to be stopped
    */
   constructor(onSend, onStop) {
@@ -139,13 +139,12 @@ export class Composer {
 
   submit() {
     const text = this.field.value.trim();
-    const files = this.filesOf(this.id);
-    if ((!text && files.length === 0) || this.running) {
-      return;
+    const { id } = this;
+    const files = this.filesOf(id);
+    if ((text || files.length) && !this.running && this.onSend(text, files)) {
+      this.files.delete(id);
+      sessionStorage.removeItem(DRAFT + id);
+      this.open(this.id); // a new chat has its id since it was sent
     }
-    this.setFiles(this.id, []);
-    this.field.value = "";
-    this.changed();
-    this.onSend(text, files);
   }
 }

@@ -25,6 +25,13 @@ function read() {
   }
 }
 
+// What another tab changes holds here, too; so neither writes over the other's.
+addEventListener("storage", (event) => {
+  if (event.key === STORED) {
+    current = read();
+  }
+});
+
 export const settings = () => current;
 
 export function change(values) {
