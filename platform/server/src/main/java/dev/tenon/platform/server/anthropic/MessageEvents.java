@@ -16,6 +16,10 @@ final class MessageEvents implements ChoiceOutput {
     private boolean begun;
     private int block = -1;
     private String kind = "";
+    /// The call that is read, which clients act on even if it never ends: it is sent when something comes after it.
+    private ObjectNode call;
+
+    private final StringBuilder input = new StringBuilder();
     private Ending ending;
 
     /// @param message the answer, without content
@@ -34,6 +38,7 @@ final class MessageEvents implements ChoiceOutput {
 
     @Override
     public void reasoning(String text) {
+        sendCall();
         open(
                 "thinking",
                 Json.object().put("type", "thinking").put("thinking", "").put("signature", ""));
@@ -42,25 +47,42 @@ final class MessageEvents implements ChoiceOutput {
 
     @Override
     public void content(String text) {
+        sendCall();
         open("text", Json.object().put("type", "text").put("text", ""));
         delta(Json.object().put("type", "text_delta").put("text", text));
     }
 
     @Override
     public void call(int index, String id, String name) {
-        ObjectNode call = Json.object().put("type", "tool_use").put("id", id).put("name", name);
+        sendCall();
+        call = Json.object().put("type", "tool_use").put("id", id).put("name", name);
         call.putObject("input");
-        open("call " + index, call);
     }
 
     @Override
     public void arguments(int index, String json) {
-        delta(Json.object().put("type", "input_json_delta").put("partial_json", json));
+        input.append(json);
+    }
+
+    @Override
+    public void uncalled(int index) {
+        call = null;
+        input.setLength(0);
     }
 
     @Override
     public void ends(Ending end) {
+        sendCall();
         ending = end;
+    }
+
+    private void sendCall() {
+        if (call != null) {
+            open("call " + call.get("id").asText(), call);
+            delta(Json.object().put("type", "input_json_delta").put("partial_json", input.toString()));
+            call = null;
+            input.setLength(0);
+        }
     }
 
     private void begin() {

@@ -25,8 +25,11 @@ class OllamaReplyTests {
         reply.call(0, "call_1", "time");
         reply.arguments(0, "{\"zone\":");
         reply.arguments(0, "\"UTC\"}");
-        reply.call(1, "call_2", "stop");
-        reply.arguments(1, "{}");
+        reply.call(1, "call_2", "time");
+        reply.arguments(1, "{\"zone");
+        reply.uncalled(1);
+        reply.call(2, "call_3", "stop");
+        reply.arguments(2, "{}");
         reply.ends(new ChoiceOutput.Ending(USAGE, ChoiceOutput.Reason.CALLS, null));
         reply.finish(new Replies.Counts(7, 2, 9), null);
         return sent;
