@@ -13,5 +13,7 @@ public enum Activation {
     /// `1 / (1 + exp(-x))`.
     SIGMOID,
     /// `tanh(x)`.
-    TANH
+    TANH,
+    /// `0.5 x (1 + erf(x / sqrt(2)))`, GELU as it is defined (Hendrycks and Gimpel 2016).
+    GELU_ERF
 }

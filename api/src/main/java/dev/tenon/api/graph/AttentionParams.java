@@ -21,6 +21,7 @@ public final class AttentionParams {
     private final Optional<Weight> sinks;
     private final int chunk;
     private final boolean valuesInKeys;
+    private final Optional<ScoreBias> scoreBias;
 
     private AttentionParams(Builder builder) {
         this.headCount = builder.headCount;
@@ -32,6 +33,7 @@ public final class AttentionParams {
         this.sinks = builder.sinks;
         this.chunk = builder.chunk;
         this.valuesInKeys = builder.valuesInKeys;
+        this.scoreBias = builder.scoreBias;
     }
 
     /// {@return a builder of causal attention without window, soft cap and sinks}
@@ -52,6 +54,7 @@ public final class AttentionParams {
         builder.sinks = sinks;
         builder.chunk = chunk;
         builder.valuesInKeys = valuesInKeys;
+        builder.scoreBias = scoreBias;
         return builder;
     }
 
@@ -100,6 +103,11 @@ public final class AttentionParams {
         return valuesInKeys;
     }
 
+    /// {@return what is added to scores by distance, or empty}
+    public Optional<ScoreBias> scoreBias() {
+        return scoreBias;
+    }
+
     /// {@return the first position that a token sees}
     ///
     /// @param position the token's
@@ -136,7 +144,8 @@ public final class AttentionParams {
     }
 
     private List<Object> values() {
-        return List.of(headCount, headCountKv, scale, slidingWindow, softCap, causal, sinks, chunk, valuesInKeys);
+        return List.of(
+                headCount, headCountKv, scale, slidingWindow, softCap, causal, sinks, chunk, valuesInKeys, scoreBias);
     }
 
     /// Builds one. Not safe for several threads.
@@ -150,6 +159,7 @@ public final class AttentionParams {
         private Optional<Weight> sinks = Optional.empty();
         private int chunk = 0;
         private boolean valuesInKeys = false;
+        private Optional<ScoreBias> scoreBias = Optional.empty();
 
         private Builder(int headCount, int headCountKv, float scale) {
             this.headCount = headCount;
@@ -215,6 +225,15 @@ public final class AttentionParams {
             return this;
         }
 
+        /// Sets what is added to scores, scaled and capped, by the distance of key and query; nothing by default.
+        ///
+        /// @param bias for all query heads, or empty
+        /// @return this
+        public Builder scoreBias(Optional<ScoreBias> bias) {
+            this.scoreBias = Objects.requireNonNull(bias, "bias");
+            return this;
+        }
+
         /// {@return the parameters}
         ///
         /// @throws IllegalArgumentException if they do not fit together
@@ -234,6 +253,10 @@ public final class AttentionParams {
             if (sinks.isPresent() && (!sinks.get().isVector() || sinks.get().cols() != headCount)) {
                 throw new IllegalArgumentException(
                         "attention sinks " + sinks.get() + "; expected a vector of " + headCount);
+            }
+            if (scoreBias.isPresent() && scoreBias.get().headCount() != headCount) {
+                throw new IllegalArgumentException("a bias of scores for "
+                        + scoreBias.get().headCount() + " heads; expected one for " + headCount);
             }
             return new AttentionParams(this);
         }

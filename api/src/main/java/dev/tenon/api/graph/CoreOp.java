@@ -2,6 +2,7 @@ package dev.tenon.api.graph;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// The ops of usual decoders and encoders. All activations are float32 rows, one row a token: `x[t, i]`.
 ///
@@ -279,7 +280,9 @@ public sealed interface CoreOp extends Op {
 
         @Override
         public List<Weight> weights() {
-            return params.sinks().map(List::of).orElse(List.of());
+            return Stream.of(params.sinks(), params.scoreBias().flatMap(ScoreBias::table))
+                    .flatMap(Optional::stream)
+                    .toList();
         }
     }
 

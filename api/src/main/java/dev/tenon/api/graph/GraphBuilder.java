@@ -256,6 +256,19 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [PartOp.GroupedLayerNorm].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, groups * length]`
+    /// @param weight `[groups, length]`
+    /// @param eps added to the variance
+    /// @return `[T, groups * length]`
+    public Value groupedLayerNorm(String valueName, Value x, Weight weight, float eps) {
+        Value out = value(valueName, x.width());
+        add(new PartOp.GroupedLayerNorm(x, weight, eps, out));
+        return out;
+    }
+
     /// Adds a [PositionScale].
     ///
     /// @param valueName name of the result

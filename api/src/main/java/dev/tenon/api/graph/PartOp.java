@@ -81,6 +81,41 @@ public interface PartOp extends Op {
         }
     }
 
+    /// Layer norm over groups of a row, each with a weight of its own: group `g` is normed as by
+    /// [CoreOp.LayerNorm] with row `g` of the weight, without a bias.
+    ///
+    /// @param x `[T, groups * length]`
+    /// @param weight `[groups, length]`
+    /// @param eps added to the variance
+    /// @param out `[T, groups * length]`
+    record GroupedLayerNorm(Value x, Weight weight, float eps, Value out) implements PartOp {
+        /// Checks the widths.
+        public GroupedLayerNorm {
+            Shapes.sameWidth("grouped_layer_norm", out, x);
+            Shapes.check(
+                    weight.slices() == 1 && weight.elements() == out.width(),
+                    "grouped_layer_norm",
+                    "reads weight " + weight + "; expected a row for each group of the width",
+                    out);
+            Shapes.check(eps >= 0, "grouped_layer_norm", "has eps " + eps + "; expected at least 0", out);
+        }
+
+        @Override
+        public String kind() {
+            return "grouped_layer_norm";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of(weight);
+        }
+    }
+
     /// Puts groups of two values next to each other: group `g` of the result is group `g` of `a`, then group `g` of
     /// `b`, such as heads of a part that is rotated and one that is not.
     ///

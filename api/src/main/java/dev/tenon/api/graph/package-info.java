@@ -1,7 +1,7 @@
 /// The computation graph: immutable core ops, composite ops that expand into them, and pure fusion passes.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.8,1.9)`.
-@Version("1.8.0")
+/// Users import `[1.0,2)`; who implements a provider type imports `[1.9,1.10)`.
+@Version("1.9.0")
 @Export
 package dev.tenon.api.graph;
 

@@ -155,6 +155,12 @@ class OpShapeTests {
                                 () -> new PartOp.GroupedRmsNorm(X, new Weight("w", 4, 2), 0, OUT),
                                 () -> new PartOp.GroupedRmsNorm(X, new Weight("w", 4, 3), -1, OUT))),
                 Map.entry(
+                        "grouped_layer_norm",
+                        List.of(
+                                () -> new PartOp.GroupedLayerNorm(Y, new Weight("w", 4, 3), 0, OUT),
+                                () -> new PartOp.GroupedLayerNorm(X, new Weight("w", 4, 2), 0, OUT),
+                                () -> new PartOp.GroupedLayerNorm(X, new Weight("w", 4, 3), -1, OUT))),
+                Map.entry(
                         "slice",
                         List.of(
                                 () -> new PartOp.Slice(X, 5, 0, OUT),

@@ -189,6 +189,7 @@ class KernelCoverageTests {
         Weight four = weights.putRandom("four", 4, 1, TestWeights.F32, values);
         weights.putRandom("heads", 16, 4 * 16, TestWeights.F32, values);
         Value x = b.groupedRmsNorm("norm", b.embedding("embd", table), groups, 1e-5f);
+        x = b.groupedLayerNorm("layer_norm", x, groups, 1e-5f);
         x = b.headLinear("each", b.plainRmsNorm("plain", x, 4, 1e-5f), new Weight("heads", 16, 16, 4));
         Value adapted = b.value("adapted", 64);
         b.add(new LowRankAdd(x, x, List.of(new LowRankAdd.Part(0, table.rows(0, 4), taps, 1)), adapted));

@@ -21,11 +21,12 @@ import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
-import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
-import dev.tenon.api.graph.RouterParams;
+import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.RouterParams;
+import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -259,6 +260,10 @@ final class SupportPage {
         ops.put("`attention` with sinks", attention(0, 0, true, Optional.of(Weight.vector("sinks", 4))));
         AttentionParams runs = AttentionParams.builder(4, 4, 0.125f).chunk(128).build();
         ops.put("`attention` in runs of positions", new CoreOp.Attention(X, X, X, 0, runs, Y));
+        AttentionParams biased = AttentionParams.builder(4, 4, 0.125f)
+                .scoreBias(Optional.of(ScoreBias.alibi(ScoreBias.slopes(4, 8))))
+                .build();
+        ops.put("`attention` with a bias of scores", new CoreOp.Attention(X, X, X, 0, biased, Y));
         ops.put("`add`", new CoreOp.Add(X, X, Y));
         ops.put("`multiply`", new CoreOp.Multiply(X, X, Y));
         for (Activation activation : Activation.values()) {
@@ -283,6 +288,7 @@ final class SupportPage {
         ops.put("`weighted_sum`", new ExpertOp.WeightedSum(WIDE, TWO, Y));
         ops.put("`slice`", new PartOp.Slice(WIDE, 2, 0, Y));
         ops.put("`grouped_rms_norm`", new PartOp.GroupedRmsNorm(X, new Weight("norms", 64, 4), 0, Y));
+        ops.put("`grouped_layer_norm`", new PartOp.GroupedLayerNorm(X, new Weight("norms", 64, 4), 0, Y));
         ops.put("`plain_rms_norm`", new PartOp.PlainRmsNorm(X, 4, 0, Y));
         ops.put("`join`", new PartOp.Join(X, X, 4, WIDE));
         ops.put("`head_linear`", new PartOp.HeadLinear(X, new Weight("heads", 64, 64, 4), Y));

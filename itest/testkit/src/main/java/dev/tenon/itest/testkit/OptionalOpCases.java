@@ -10,6 +10,7 @@ import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.OpCases.Case;
@@ -54,7 +55,8 @@ final class OptionalOpCases {
 
     private void elementwise() {
         for (int width : OpCases.WIDTHS) {
-            for (Activation activation : List.of(Activation.RELU_SQUARED, Activation.SIGMOID, Activation.TANH)) {
+            for (Activation activation :
+                    List.of(Activation.RELU_SQUARED, Activation.SIGMOID, Activation.TANH, Activation.GELU_ERF)) {
                 for (int size : new int[] {3, 60}) {
                     String name = "activate " + activation + " times " + size + " width=" + width;
                     add(name, 1, width, (b, x) -> b.activate("a", b.scale("s", x, size), activation));
@@ -130,6 +132,11 @@ final class OptionalOpCases {
             for (int window : new int[] {0, 5}) {
                 chunkedAttention(heads, window);
             }
+            for (boolean causal : new boolean[] {true, false}) {
+                biasedAttention(heads, 0, causal, ScoreBias.alibi(ScoreBias.slopes(heads[0], 8)));
+                Weight table = new Weight("attn_rel_b.weight", heads[0], 16);
+                biasedAttention(heads, causal ? 2.5f : 0, causal, ScoreBias.relative(table, 20));
+            }
         }
         int[] longHeads = {6, 1, 330};
         attention(longHeads, 0, 0, true, true);
@@ -155,6 +162,29 @@ final class OptionalOpCases {
             Value v = OpCases.project(b, x, "v", heads[1] * size);
             return b.attention("att", q, k, v, 0, params);
         });
+    }
+
+    private void biasedAttention(int[] heads, float cap, boolean causal, ScoreBias bias) {
+        int size = heads[2];
+        AttentionParams params = AttentionParams.builder(heads[0], heads[1], 0.4f)
+                .softCap(cap)
+                .causal(causal)
+                .scoreBias(Optional.of(bias))
+                .build();
+        String name = "attention heads=" + heads[0] + "/" + heads[1] + " size=" + size
+                + (bias.table().isPresent() ? " relative" : " alibi") + (cap > 0 ? " cap=" + cap : "")
+                + (causal ? "" : " encoder");
+        cases.add(new Case(
+                name,
+                Math.max(size, 64),
+                true,
+                !causal,
+                () -> RandomModels.ops(name, 11, 24, TestFormats.F32, (b, x) -> {
+                    Value q = OpCases.project(b, x, "q", heads[0] * size);
+                    Value k = OpCases.project(b, x, "k", heads[1] * size);
+                    Value v = OpCases.project(b, x, "v", heads[1] * size);
+                    return b.attention("att", q, k, v, 0, params);
+                })));
     }
 
     /// Three ops of which the last two read keys and values of the first, between ops of a layer with other heads.

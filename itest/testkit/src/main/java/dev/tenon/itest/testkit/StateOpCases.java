@@ -46,6 +46,11 @@ final class StateOpCases {
                 Weight weight = new Weight("norm.weight", shape[0], shape[1]);
                 return b.groupedRmsNorm("n", x, weight, 1e-6f);
             });
+            String layerNorm = "grouped_layer_norm of " + shape[1] + " groups of " + shape[0];
+            add(layerNorm, shape[0], shape[0] * shape[1], (b, x) -> {
+                Weight weight = new Weight("norm.weight", shape[0], shape[1]);
+                return b.groupedLayerNorm("n", x, weight, 1e-5f);
+            });
             add("plain_rms_norm of " + shape[1] + " groups of " + shape[0], shape[0], shape[0] * shape[1], (b, x) -> {
                 return b.plainRmsNorm("n", x, shape[1], 1e-6f);
             });

@@ -116,10 +116,11 @@ struct Running {
     }
 };
 
-// Takes `N` positions in: their keys and values, for the query heads 0 .. group - 1. valid[n] = false leaves one out.
+// Takes `N` positions in: their keys and values, for the query heads head .. head + group - 1. valid[n] = false leaves
+// one out. distance[n] is that of key and query.
 template <int LANES, int E, int N>
-static DEVICE void attend(Running<E>& run, const float (&q)[GROUP][E], int group, float softCap,
-        const float (&k)[N][E], const float (&v)[N][E], const bool (&valid)[N]) {
+static DEVICE void attend(Running<E>& run, const float (&q)[GROUP][E], int head, int group, const Shape& shape,
+        const float (&k)[N][E], const float (&v)[N][E], const bool (&valid)[N], const int (&distance)[N]) {
 #pragma unroll
     for (int g = 0; g < GROUP; g++) {
         if (g >= group) {
@@ -138,8 +139,11 @@ static DEVICE void attend(Running<E>& run, const float (&q)[GROUP][E], int group
             for (int o = LANES / 2; o > 0; o >>= 1) {
                 dot += __shfl_xor_sync(FULL_WARP, dot, o);
             }
-            if (softCap > 0.f) {
-                dot = softCap * tanhf(dot / softCap);
+            if (shape.softCap > 0.f) {
+                dot = shape.softCap * tanhf(dot / shape.softCap);
+            }
+            if (shape.bias != nullptr) {
+                dot += shape.biasAt(head + g, distance[n]);
             }
             score[n] = valid[n] ? dot * LOG2_E : NOTHING;
             maximum = fmaxf(maximum, score[n]);
@@ -264,16 +268,19 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
         float ks[AT_ONCE][E];
         float vs[AT_ONCE][E];
         bool valid[AT_ONCE];
+        int distance[AT_ONCE];
 #pragma unroll
         for (int n = 0; n < AT_ONCE; n++) {
             keys[n].decode(ks[n]);
             values[n].decode(vs[n]);
-            valid[n] = first + lanesGroup + n * GROUPS < part.end;
+            const int p = first + lanesGroup + n * GROUPS;
+            valid[n] = p < part.end;
+            distance[n] = p - part.position;
         }
         if (first + GROUPS * AT_ONCE < part.end) {
             load(first + GROUPS * AT_ONCE + lanesGroup);
         }
-        attend<LANES, E, AT_ONCE>(run, qs, group, shape.softCap, ks, vs, valid);
+        attend<LANES, E, AT_ONCE>(run, qs, part.head, group, shape, ks, vs, valid, distance);
     }
     for (int first = 0; first < part.fresh; first += GROUPS) {
         const int back = first + lanesGroup; // rows back from this one
@@ -287,7 +294,8 @@ static DEVICE void attention(const float* q, const float* k, const float* v, con
             ks[0][j] = e < keyLength ? Keys::rounded(freshKeys[row][e]) : 0.f;
             vs[0][j] = e < valueLength ? Values::rounded(freshValues[row][e]) : 0.f;
         }
-        attend<LANES, E, 1>(run, qs, group, shape.softCap, ks, vs, valid);
+        const int distance[1] = {-back};
+        attend<LANES, E, 1>(run, qs, part.head, group, shape, ks, vs, valid, distance);
     }
     if (part.appends) {
         if (warp == 0) {
@@ -365,14 +373,16 @@ constexpr bool ON_TENSOR_CORES<KvF32> = false;
             const float* table, const int* positions, const int* sequences, const int* pages, int maxPages,            \
             u8* kCache, u8* vCache, float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength,  \
             int valueLength, int ropeDim, int pairing, float scale, int window, float softCap, const float* sinks,     \
-            const int* lasts, float gain, int offset, int period, int chunk) {                                         \
+            const int* lasts, float gain, int offset, int period, int chunk, const float* bias, int biasReach,         \
+            int biasSpan) {                                                                                            \
         const bool fused = k != nullptr;                                                                               \
         const HeadInput query{fused ? qNorm : nullptr, eps, fused ? table : nullptr, ropeDim, pairing};                \
         const HeadInput key{kNorm, eps, table, ropeDim, pairing};                                                      \
         const KvCache cache{kCache, vCache, pages, maxPages, kvHeads};                                                 \
         const Shape shape{                                                                                             \
                 heads, keyLength, valueLength, scale, window, softCap, PLAIN ? nullptr : sinks,                        \
-                PLAIN ? nullptr : lasts, PLAIN ? 0.f : gain, offset, period, PLAIN ? 0 : chunk};                       \
+                PLAIN ? nullptr : lasts, PLAIN ? 0.f : gain, offset, period, PLAIN ? 0 : chunk,                        \
+                PLAIN ? nullptr : bias, biasReach, biasSpan};                                                          \
         if constexpr (D > 0 && ON_TENSOR_CORES<Keys> && ON_TENSOR_CORES<Values>) {                                     \
             attentionTensor<Keys, Values, D, DEEP>(                                                                    \
                     q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);                  \

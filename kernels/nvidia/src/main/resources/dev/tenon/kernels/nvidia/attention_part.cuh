@@ -31,6 +31,14 @@ struct Shape {
     int offset;
     int period;
     int chunk; // positions of a run, of which a row sees its own only; 0: one run
+    const float* bias; // [heads][biasSpan], added to scores by the distance of key and query; or null
+    int biasReach;     // place of distance 0 in a row; distances outside of the row count as its ends
+    int biasSpan;
+
+    // what a key `distance` positions after the query adds to the score of a head
+    DEVICE float biasAt(int head, int distance) const {
+        return bias[head * biasSpan + min(max(distance + biasReach, 0), biasSpan - 1)];
+    }
 
     // the factor on the scores of a row
     DEVICE float scaleAt(int position) const { return scale * positionFactor(gain, offset, period, position); }

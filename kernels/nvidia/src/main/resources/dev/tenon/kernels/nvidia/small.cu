@@ -57,14 +57,16 @@ extern "C" __global__ void rms_norm_add(
     }
 }
 
-// out = (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * weight + bias, which may be null; a block a group
+// out = (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * weight + bias, which may be null; a block a group. `weights`
+// rows of the weight belong to as many groups in turn; with more than one there is no bias.
 extern "C" __global__ void layer_norm(
-        const float* x, const float* weight, const float* bias, float eps, float* out, int group) {
+        const float* x, const float* weight, const float* bias, float eps, float* out, int group, int weights) {
     __shared__ float scratch[2][32];
     launchDependents();
     waitForInputs();
     const float* from = x + (i64) blockIdx.x * group;
     float* to = out + (i64) blockIdx.x * group;
+    weight += (i64) (blockIdx.x % weights) * group;
     float sum = 0.f;
     for (int i = threadIdx.x; i < group; i += blockDim.x) {
         sum += from[i];

@@ -15,6 +15,7 @@ import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -188,6 +189,8 @@ final class Lowering {
             case PartOp.Slice s -> add(s, s.out().name(), "f32.java", PartKernels.slice(s, pool));
             case PartOp.GroupedRmsNorm n ->
                 add(n, n.weight().name(), "f32.java", PartKernels.groupedRmsNorm(n, pool, binder, elements.math()));
+            case PartOp.GroupedLayerNorm n ->
+                add(n, n.weight().name(), "f32.java", PartKernels.groupedLayerNorm(n, pool, binder));
             case PartOp.PlainRmsNorm n ->
                 add(n, n.out().name(), "f32.java", PartKernels.plainRmsNorm(n, pool, elements.math()));
             case PartOp.Join j -> add(j, j.out().name(), "f32.java", PartKernels.join(j, pool));
@@ -285,12 +288,17 @@ final class Lowering {
         }
         String name = kernel != null ? kernel.name() : kernels.attentionName();
         float[] sinks = a.params().sinks().map(binder::vector).orElse(new float[0]);
+        float[] bias = a.params()
+                .scoreBias()
+                .flatMap(ScoreBias::table)
+                .map(binder::vector)
+                .orElse(new float[0]);
         boolean appends = graph.cacheLayers().contains(a);
         add(
                 a,
                 a.out().name(),
                 name,
-                new CpuAttention(a, appends, q, k, v, cache, kernel, kernels.attention(), sinks, out));
+                new CpuAttention(a, appends, q, k, v, cache, kernel, kernels.attention(), sinks, bias, out));
     }
 
     private void binary(Op op, Value a, Value b, Value out, CpuElementwise.Function function) {

@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.plan;
 import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
+import dev.tenon.backend.cpu.vector.math.LayerNormMath;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
 import dev.tenon.backend.cpu.vector.op.CpuRows;
@@ -48,6 +49,27 @@ final class PartKernels {
                 for (int i = 0; i < length; i++) {
                     out.data[at + i] = x.data[at + i] * factor * weight[g + i];
                 }
+            }
+        });
+    }
+
+    /// {@return a kernel that norms groups, each with its weight, around their mean}
+    ///
+    /// @param op the op
+    /// @param pool arrays of values
+    /// @param binder weights
+    static CpuKernel groupedLayerNorm(PartOp.GroupedLayerNorm op, ValuePool<Activations> pool, WeightBinder binder) {
+        Activations x = pool.get(op.x());
+        Activations out = pool.define(op.out(), x.selected);
+        int length = op.weight().cols();
+        LayerNormMath[] norms = new LayerNormMath[op.weight().rows()];
+        for (int g = 0; g < norms.length; g++) {
+            float[] weight = binder.vector(op.weight().rows(g, g + 1));
+            norms[g] = new LayerNormMath(weight, new float[0], op.eps());
+        }
+        return new CpuRows(out, (c, t, scratch) -> {
+            for (int g = 0; g < norms.length; g++) {
+                norms[g].groups(x, t * out.width + g * length, out, 1);
             }
         });
     }

@@ -103,12 +103,14 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
 
     /// {@return a kernel for attention that another bundle offers, or null if none fits}
     ///
-    /// @param op the op; none fits where scores are capped, or where values are in keys
+    /// @param op the op; none fits where scores are capped or have a bias, or where values are in keys
     /// @param keyType element type of cached keys
     /// @param valueType element type of cached values
     public AttentionKernel attention(CoreOp.Attention op, KvType keyType, KvType valueType) {
         // Rows of values are kept aligned here, and one directly after the other in a kernel's.
-        boolean plain = op.params().softCap() == 0 && !op.params().valuesInKeys();
+        boolean plain = op.params().softCap() == 0
+                && !op.params().valuesInKeys()
+                && op.params().scoreBias().isEmpty();
         if (!plain || AttentionMath.aligned(op.valueLength()) != op.valueLength()) {
             return null;
         }

@@ -57,6 +57,7 @@ public record OpSupport(Weights weights, KernelSet kernels) {
                     PositionScale _,
                     PartOp.Slice _,
                     PartOp.GroupedRmsNorm _,
+                    PartOp.GroupedLayerNorm _,
                     PartOp.PlainRmsNorm _,
                     PartOp.Join _,
                     StateOp.ShortConvolution _,

@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.sequence;
 
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
@@ -28,6 +29,7 @@ import dev.tenon.backend.cpu.vector.op.StepContext;
 /// @param kernel computes whole pages; null where `math` does
 /// @param math the arithmetic of this backend
 /// @param sinks a score of each head without a value, or empty
+/// @param bias elements of the table of the bias of scores, or empty
 /// @param out `[T, headCount * valueLength]`
 public record CpuAttention(
         CoreOp.Attention op,
@@ -39,6 +41,7 @@ public record CpuAttention(
         AttentionKernel kernel,
         AttentionMath math,
         float[] sinks,
+        float[] bias,
         Activations out)
         implements CpuKernel {
     /// Pages of a segment.
@@ -227,7 +230,17 @@ public record CpuAttention(
                     next++;
                 }
                 if (seenFrom < seenTo) {
-                    page((t - first) * group, (next - t) * group, stride, seenFrom, seenTo, tiles);
+                    scores((t - first) * group, (next - t) * group, seenFrom, seenTo, tiles);
+                    for (int s = t; s < next && op.params().scoreBias().isPresent(); s++) {
+                        addBias(
+                                c.input().position(s) - base,
+                                head * group,
+                                (s - first) * group,
+                                seenFrom,
+                                seenTo,
+                                tiles);
+                    }
+                    weigh((t - first) * group, (next - t) * group, stride, seenFrom, seenTo, tiles);
                 }
                 t = next;
             }
@@ -269,17 +282,37 @@ public record CpuAttention(
         }
     }
 
-    private void page(int row, int rows, int stride, int from, int to, Tiles tiles) {
+    private void scores(int row, int rows, int from, int to, Tiles tiles) {
+        float[] scores = tiles.scores();
+        math.scores(tiles.q(), row, rows, op.keyLength(), tiles.keys(), scores);
+        for (int r = row; r < row + rows && op.params().softCap() > 0; r++) {
+            for (int p = from; p < to; p++) {
+                int at = r * CpuKv.TOKENS + p;
+                scores[at] = CpuElementwise.softCap(scores[at], op.params().softCap());
+            }
+        }
+    }
+
+    /// Adds what the distance says to the scores of a token.
+    ///
+    /// @param query the token's position, counted from the page's first
+    /// @param head the first of its query heads
+    /// @param row the row of that head
+    private void addBias(int query, int head, int row, int from, int to, Tiles tiles) {
+        ScoreBias scoreBias = op.params().scoreBias().orElseThrow();
+        int group = op.headCount() / op.headCountKv();
+        for (int g = 0; g < group; g++) {
+            for (int p = from; p < to; p++) {
+                tiles.scores()[(row + g) * CpuKv.TOKENS + p] +=
+                        (float) scoreBias.at(head + g, p - query, op.params().causal(), bias);
+            }
+        }
+    }
+
+    private void weigh(int row, int rows, int stride, int from, int to, Tiles tiles) {
         float[] scores = tiles.scores();
         Tiles.State state = tiles.segment();
-        math.scores(tiles.q(), row, rows, op.keyLength(), tiles.keys(), scores);
         for (int r = row; r < row + rows; r++) {
-            if (op.params().softCap() > 0) {
-                for (int p = from; p < to; p++) {
-                    int at = r * CpuKv.TOKENS + p;
-                    scores[at] = CpuElementwise.softCap(scores[at], op.params().softCap());
-                }
-            }
             math.weigh(scores, r, from, to, state.max(), state.sum(), tiles.keep());
         }
         math.mix(state.acc(), row, rows, stride, tiles.keep(), scores, tiles.values(), from, to);

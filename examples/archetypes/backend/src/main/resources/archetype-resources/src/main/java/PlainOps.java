@@ -27,14 +27,17 @@ final class PlainOps {
     /// @param op any op
     static boolean knows(Op op) {
         return switch (op) {
-            case CoreOp.Attention a -> a.params().causal() && a.params().sinks().isEmpty();
+            case CoreOp.Attention a ->
+                a.params().causal()
+                        && a.params().sinks().isEmpty()
+                        && a.params().scoreBias().isEmpty();
+            case CoreOp.Activate a -> a.activation() != Activation.GELU_ERF;
             case CoreOp.Embedding _,
                     CoreOp.RmsNorm _,
                     CoreOp.Linear _,
                     CoreOp.Rope _,
                     CoreOp.Add _,
                     CoreOp.Multiply _,
-                    CoreOp.Activate _,
                     CoreOp.Scale _,
                     CoreOp.SoftCap _,
                     CoreOp.SelectRows _ -> op.weights().stream().noneMatch(Weight::isView);
@@ -185,6 +188,7 @@ final class PlainOps {
             case RELU_SQUARED -> x -> Math.max(x, 0) * Math.max(x, 0);
             case SIGMOID -> x -> 1 / (1 + Math.exp(-x));
             case TANH -> Math::tanh;
+            case GELU_ERF -> throw new IllegalArgumentException("GELU_ERF is refused by supports");
         };
     }
 

@@ -151,6 +151,7 @@ public final class GraphListing {
         unless(parts, "cap", p.softCap(), 0f);
         unless(parts, "causal", p.causal(), true);
         add(parts, "", p.sinks());
+        p.scoreBias().ifPresent(bias -> parts.add(bias.toString()));
     }
 
     private void router(List<String> parts, RouterParams p) {

@@ -7,7 +7,8 @@ import java.util.Optional;
 ///
 /// @param op the op
 /// @param sinks a score of each head without a value, or empty
-record AttentionOp(CoreOp.Attention op, Optional<double[]> sinks) {
+/// @param bias elements of the table of the bias of scores; empty without one
+record AttentionOp(CoreOp.Attention op, Optional<double[]> sinks, float[] bias) {
     /// {@return the row of a token}
     ///
     /// @param q its queries
@@ -24,7 +25,7 @@ record AttentionOp(CoreOp.Attention op, Optional<double[]> sinks) {
             double[] weights = new double[to];
             double max = sinks.isPresent() ? sinks.get()[h] : Double.NEGATIVE_INFINITY;
             for (int p = from; p < to; p++) {
-                weights[p] = score(q, h, kv.key(op.layer(), p), g);
+                weights[p] = score(q, h, kv.key(op.layer(), p), g) + bias(h, p - position);
                 max = Math.max(max, weights[p]);
             }
             double sum = sinks.isPresent() ? Math.exp(sinks.get()[h] - max) : 0;
@@ -40,6 +41,13 @@ record AttentionOp(CoreOp.Attention op, Optional<double[]> sinks) {
             }
         }
         return out;
+    }
+
+    private double bias(int head, int distance) {
+        return op.params()
+                .scoreBias()
+                .map(b -> b.at(head, distance, op.params().causal(), bias))
+                .orElse(0.0);
     }
 
     private double score(double[] q, int head, double[] key, int group) {

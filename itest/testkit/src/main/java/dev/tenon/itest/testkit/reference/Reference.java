@@ -6,6 +6,7 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import java.util.ArrayList;
@@ -205,7 +206,14 @@ public final class Reference {
     }
 
     private double[][] attention(CoreOp.Attention op, double[][][] in, int[] positions, KvStore kv) {
-        AttentionOp attention = new AttentionOp(op, op.params().sinks().map(weights::vector));
+        AttentionOp attention = new AttentionOp(
+                op,
+                op.params().sinks().map(weights::vector),
+                op.params()
+                        .scoreBias()
+                        .flatMap(ScoreBias::table)
+                        .map(weights::all)
+                        .orElse(new float[0]));
         double[][] out = new double[positions.length][];
         for (int t = 0; t < out.length; t++) {
             kv.put(op.layer(), positions[t], in[1][t], in[2][t]);

@@ -13,6 +13,7 @@ import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.reference.DecodedWeights.Matrix;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.function.BinaryOperator;
 import java.util.function.IntToDoubleFunction;
 
 /// The ops that make a row of the same token's rows. Formulas stand in the descriptions of the ops.
@@ -32,6 +33,7 @@ final class RowOps {
         return op instanceof ExpertOp
                 || op instanceof PartOp.Slice
                 || op instanceof PartOp.GroupedRmsNorm
+                || op instanceof PartOp.GroupedLayerNorm
                 || op instanceof PartOp.PlainRmsNorm
                 || op instanceof PartOp.Join
                 || op instanceof PartOp.HeadLinear
@@ -62,7 +64,9 @@ final class RowOps {
             case CoreOp.PositionEmbedding e -> weights.row(e.table(), position);
             case CoreOp.Repeat r -> weights.vector(r.row());
             case CoreOp.RmsNorm n -> rmsNorm(in[0], weights.vector(n.weight()), n.eps());
-            case PartOp.GroupedRmsNorm n -> groupedRmsNorm(n, in[0]);
+            case PartOp.GroupedRmsNorm n -> grouped(in[0], n.weight(), (x, weight) -> rmsNorm(x, weight, n.eps()));
+            case PartOp.GroupedLayerNorm n ->
+                grouped(in[0], n.weight(), (x, weight) -> layerNorm(x, weight, Optional.empty(), n.eps()));
             case PartOp.PlainRmsNorm n -> plainRmsNorm(n, in[0]);
             case PartOp.Slice s -> slice(s, in[0]);
             case PartOp.Join j -> join(in[0], in[1], j.groups());
@@ -131,12 +135,13 @@ final class RowOps {
         return out;
     }
 
-    private double[] groupedRmsNorm(PartOp.GroupedRmsNorm op, double[] x) {
+    /// Norms groups, each with its row of a weight.
+    private double[] grouped(double[] x, Weight weight, BinaryOperator<double[]> norm) {
         double[] out = new double[x.length];
-        int length = op.weight().cols();
-        for (int g = 0; g < op.weight().rows(); g++) {
+        int length = weight.cols();
+        for (int g = 0; g < weight.rows(); g++) {
             double[] group = Arrays.copyOfRange(x, g * length, (g + 1) * length);
-            System.arraycopy(rmsNorm(group, weights.row(op.weight(), g), op.eps()), 0, out, g * length, length);
+            System.arraycopy(norm.apply(group, weights.row(weight, g)), 0, out, g * length, length);
         }
         return out;
     }
@@ -230,7 +235,28 @@ final class RowOps {
             case RELU_SQUARED -> Math.max(x, 0) * Math.max(x, 0);
             case SIGMOID -> 1 / (1 + Math.exp(-x));
             case TANH -> Math.tanh(x);
+            case GELU_ERF -> 0.5 * x * erfc(-x / Math.sqrt(2));
         };
+    }
+
+    /// {@return `1 - erf(x)`: its series near 0, its continued fraction (Lentz) elsewhere}
+    private static double erfc(double x) {
+        double square = x * x;
+        if (square < 4) {
+            double term = x;
+            double sum = x;
+            for (int n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) {
+                term *= -square / n;
+                sum += term / (2 * n + 1);
+            }
+            return 1 - 2 / Math.sqrt(Math.PI) * sum;
+        }
+        double fraction = 0;
+        for (int n = 80; n > 0; n--) {
+            fraction = n / 2.0 / (Math.abs(x) + fraction);
+        }
+        double tail = Math.exp(-square) / Math.sqrt(Math.PI) / (Math.abs(x) + fraction);
+        return x > 0 ? tail : 2 - tail;
     }
 
     private static double swigluOai(double gate, double up, double alpha, double limit) {

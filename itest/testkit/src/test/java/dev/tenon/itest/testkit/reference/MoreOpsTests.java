@@ -14,6 +14,7 @@ import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.models.MemoryWeights;
@@ -179,6 +180,47 @@ class MoreOpsTests {
                         .build(),
                 out));
         return out;
+    }
+
+    /// {@return what the second of two tokens, 1 and 2, gets: it sees itself with score 4, and the first, a position
+    /// away,
+    /// with score 2, before the bias}
+    private double biased(ScoreBias bias) {
+        Value x = table(new float[] {1}, new float[] {2});
+        AttentionParams params =
+                AttentionParams.builder(1, 1, 1).scoreBias(Optional.of(bias)).build();
+        return run(b.attention("out", x, x, x, 0, params), 2)[1][0];
+    }
+
+    private static double mixed(double own, double before) {
+        return (2 * Math.exp(own) + Math.exp(before)) / (Math.exp(own) + Math.exp(before));
+    }
+
+    @Test
+    void aSlopeTakesFromScoresOfTokensThatAreAway() {
+        assertEquals(mixed(4, 2 - 0.5), biased(ScoreBias.alibi(List.of(0.5f))), 1e-12);
+    }
+
+    @Test
+    void aTableAddsToScoresByBuckets() {
+        Weight buckets = put(new Weight("bias", 1, 4), 1, -3, 100, 100);
+        assertEquals(mixed(4 + 1, 2 - 3), biased(ScoreBias.relative(buckets, 9)), 1e-12);
+    }
+
+    @Test
+    void geluIsAShareOfTheNormalDistribution() {
+        Value x = table(new float[] {1}, new float[] {-3}, new float[] {0.5f});
+        double[][] rows = run(b.activate("gelu", x, Activation.GELU_ERF), 3);
+        assertEquals(0.8413447460685429, rows[0][0], 1e-15);
+        assertEquals(-3 * 0.0013498980316300946, rows[1][0], 1e-17);
+        assertEquals(0.5 * 0.6914624612740131, rows[2][0], 1e-15);
+    }
+
+    @Test
+    void eachGroupIsNormedAroundItsMeanWithItsWeight() {
+        Weight weight = put(new Weight("w", 2, 2), 1, 2, 3, 4);
+        Value x = table(new float[] {5, 7, -1, -9});
+        assertArrayEquals(new double[] {-1, 2, 3, -4}, run(b.groupedLayerNorm("n", x, weight, 0), 1)[0], 1e-12);
     }
 
     @Test

@@ -26,6 +26,7 @@ import java.util.Optional;
 /// @param keys the layer's keys
 /// @param values the layer's values
 /// @param sinks the score of each head's sink, or null address
+/// @param bias what is added to scores by distance, or empty
 /// @param growth how queries are scaled by their position, or empty
 /// @param pages the page tables
 /// @param maxPages entries of a page table
@@ -44,6 +45,7 @@ public record AttentionLaunches(
         KvBuffer keys,
         KvBuffer values,
         Argument.Address sinks,
+        Optional<Bias> bias,
         Optional<PositionScale> growth,
         BufferSpec pages,
         int maxPages,
@@ -95,11 +97,19 @@ public record AttentionLaunches(
             Argument.Address table,
             Optional<RopeParams> rope) {}
 
+    /// A bias of scores, worked out for each distance that there can be.
+    ///
+    /// @param values `[heads, span]`
+    /// @param reach place of distance 0 in a row
+    /// @param span distances of a row; those outside count as its ends
+    public record Bias(BufferSpec values, int reach, int span) {}
+
     /// {@return rows of a tile of the kernel for many rows; 0 if that kernel does not take such
     ///     heads, or the device has not enough shared memory for it}
     public static int tileRows(CoreOp.Attention op, DeviceTraits traits) {
         int length = op.keyLength();
-        if (length * TILE_BYTES > traits.sharedBytes()) {
+        if (length * TILE_BYTES > traits.sharedBytes()
+                || op.params().scoreBias().isPresent()) {
             return 0;
         }
         boolean fits = length == op.valueLength() && (length == 64 || length == 96 || length == 128 || length == 256);
@@ -225,7 +235,10 @@ public record AttentionLaunches(
                 gain(),
                 growth.map(PositionScale::offset).orElse(0),
                 growth.map(PositionScale::period).orElse(1),
-                op.params().chunk());
+                op.params().chunk(),
+                bias.map(b -> b.values().at(0)).orElse(none),
+                bias.map(Bias::reach).orElse(0),
+                bias.map(Bias::span).orElse(1));
     }
 
     /// The module to attend with: what few models have is compiled out of a second one, where code is compiled for
@@ -233,6 +246,7 @@ public record AttentionLaunches(
     private KernelModule module(Emission e, KernelModule all) {
         boolean plain = sinks.equals(Argument.Address.NULL)
                 && growth.isEmpty()
+                && bias.isEmpty()
                 && op.params().causal()
                 && op.params().chunk() == 0;
         return cache.module(
@@ -323,7 +337,7 @@ public record AttentionLaunches(
         if (longest() > SHORT_HEAD) {
             return "long";
         }
-        boolean equal = op.keyLength() == op.valueLength();
+        boolean equal = op.keyLength() == op.valueLength() && bias.isEmpty(); // few models have one
         return equal && (op.keyLength() == 64 || op.keyLength() == 128) ? Integer.toString(op.keyLength()) : "any";
     }
 

@@ -19,6 +19,7 @@ public final class KernelCodes {
             case RELU_SQUARED -> 3;
             case SIGMOID -> 4;
             case TANH -> 5;
+            case GELU_ERF -> 6;
         };
     }
 

@@ -8,6 +8,7 @@ import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
@@ -45,6 +46,9 @@ final class AttentionOps {
     private final Map<Integer, PositionScale> scales = new HashMap<>();
 
     private final Map<RopeTables.Key, BufferSpec> ropes = new HashMap<>();
+    /// By bias and whether the mask is causal.
+    private final Map<List<Object>, AttentionLaunches.Bias> biases = new HashMap<>();
+
     private int deepFrom = Integer.MAX_VALUE;
 
     /// The memory of a layer of the cache.
@@ -214,6 +218,7 @@ final class AttentionOps {
                 layer.keys,
                 layer.values,
                 a.params().sinks().map(s -> weights.floats(s).at(0)).orElse(Argument.Address.NULL),
+                a.params().scoreBias().map(b -> bias(b, a.params().causal())),
                 Optional.ofNullable(scales.get(a.q().id())),
                 pages,
                 pageCount,
@@ -222,6 +227,21 @@ final class AttentionOps {
                 f16Out);
         deepFrom = Math.min(deepFrom, launches.deepFrom(traits));
         add(a, a.out().name(), "attention_" + types.entry(), launches::emit);
+    }
+
+    /// {@return a bias worked out for each distance: up to where buckets end, or without them as far as a sequence
+    /// goes}
+    private AttentionLaunches.Bias bias(ScoreBias bias, boolean causal) {
+        return biases.computeIfAbsent(List.of(bias, causal), _ -> {
+            int reach = bias.table().isPresent() ? bias.maxDistance() : pageCount * KvBuffer.TOKENS;
+            int span = causal ? reach + 1 : 2 * reach + 1;
+            float[] table = bias.table().map(weights::values).orElse(new float[0]);
+            float[] values = new float[Math.multiplyExact(bias.headCount(), span)];
+            for (int i = 0; i < values.length; i++) {
+                values[i] = (float) bias.at(i / span, i % span - reach, causal, table);
+            }
+            return new AttentionLaunches.Bias(weights.numbers("bias of scores", values), reach, span);
+        });
     }
 
     private Layer layer(CoreOp.Attention a) {

@@ -164,6 +164,7 @@ public final class KernelSupport {
                     PartOp.Slice _,
                     PartOp.Join _,
                     PartOp.GroupedRmsNorm _,
+                    PartOp.GroupedLayerNorm _,
                     PartOp.PlainRmsNorm _,
                     CoreOp.SelectRows _,
                     CoreOp.Pool _ -> new Support(Support.Level.FAST, "float32 kernel " + op.kind());

@@ -58,6 +58,11 @@ final class RowOps {
                 Weight weight = n.weight();
                 yield rmsNorm(n, x, weights.floats(weight), weight.cols(), weight.rows(), n.eps(), out);
             }
+            case PartOp.GroupedLayerNorm n -> {
+                Slot x = pool.get(n.x());
+                Slot out = pool.define(n.out(), x.selected);
+                yield layerNorm(n, n.weight(), Argument.Address.NULL, n.eps(), x, out);
+            }
             case PartOp.PlainRmsNorm n -> {
                 Slot x = pool.get(n.x());
                 Slot out = pool.define(n.out(), x.selected);
@@ -137,7 +142,9 @@ final class RowOps {
             Weight weight = rms.weight();
             return rmsNorm(n, x, weights.floats(weight), weight.cols(), 1, rms.eps(), out);
         }
-        return layerNorm((CoreOp.LayerNorm) n, x, out);
+        CoreOp.LayerNorm layer = (CoreOp.LayerNorm) n;
+        Argument.Address bias = layer.bias().map(b -> weights.floats(b).at(0)).orElse(Argument.Address.NULL);
+        return layerNorm(layer, layer.weight(), bias, layer.eps(), x, out);
     }
 
     private static int block(int group) {
@@ -164,11 +171,11 @@ final class RowOps {
         });
     }
 
-    private PlannedOp layerNorm(CoreOp.LayerNorm n, Slot x, Slot out) {
-        BufferSpec weight = weights.floats(n.weight());
-        Argument.Address bias = n.bias().map(b -> weights.floats(b).at(0)).orElse(Argument.Address.NULL);
-        int group = n.weight().cols();
-        return planned(n, n.weight().name(), "layer_norm", x.selected, weight.bytes(), to -> {
+    /// Each row of the weight belongs to a group of a row, in turn.
+    private PlannedOp layerNorm(Op n, Weight of, Argument.Address bias, float eps, Slot x, Slot out) {
+        BufferSpec weight = weights.floats(of);
+        int group = of.cols();
+        return planned(n, of.name(), "layer_norm", x.selected, weight.bytes(), to -> {
             to.launch(
                     Emission.SMALL,
                     "layer_norm",
@@ -180,9 +187,10 @@ final class RowOps {
                     to.at(x),
                     weight.at(0),
                     bias,
-                    n.eps(),
+                    eps,
                     to.out(out),
-                    group);
+                    group,
+                    of.rows());
         });
     }
 

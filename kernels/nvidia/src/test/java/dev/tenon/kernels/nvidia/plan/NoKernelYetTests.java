@@ -21,6 +21,7 @@ import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -111,10 +112,20 @@ class NoKernelYetTests {
                 new PositionScale(X, 0.1f, 0, 8, Y),
                 new PartOp.Slice(X, 4, 0, new Value(5, "part", 32)),
                 new PartOp.GroupedRmsNorm(X, new Weight("n", 16, 4), 0, Y),
+                new PartOp.GroupedLayerNorm(X, new Weight("n", 16, 4), 0, Y),
                 new PartOp.PlainRmsNorm(X, 2, 0, Y),
                 new PartOp.Join(X, X, 2, new Value(6, "joined", 128)),
                 new CoreOp.Attention(
                         X, X, X, 0, AttentionParams.builder(1, 1, 1).chunk(8).build(), Y),
+                new CoreOp.Attention(
+                        X,
+                        X,
+                        X,
+                        0,
+                        AttentionParams.builder(1, 1, 1)
+                                .scoreBias(Optional.of(ScoreBias.alibi(List.of(0.5f))))
+                                .build(),
+                        Y),
                 rope(Optional.of(new Yarn(4, 128, 32, 1)), 1.1f),
                 attention(false, NONE),
                 attention(true, Optional.of(Weight.vector("s", 1))),

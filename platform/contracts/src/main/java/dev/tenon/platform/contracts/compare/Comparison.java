@@ -269,6 +269,7 @@ public final class Comparison {
             case CoreOp.RmsNorm n -> tolerances.exact(n.weight().cols());
             case CoreOp.LayerNorm n -> tolerances.exact(n.weight().cols());
             case PartOp.GroupedRmsNorm n -> tolerances.exact(n.weight().cols());
+            case PartOp.GroupedLayerNorm n -> tolerances.exact(n.weight().cols());
             case StateOp.ShortConvolution c -> tolerances.exact(c.taps());
             case StateOp.SelectiveScan s -> tolerances.exact(Math.max(s.stateLength(), tokens.length));
             case StateOp.GatedDeltaRule d -> tolerances.exact(Math.max(d.keyLength(), tokens.length));

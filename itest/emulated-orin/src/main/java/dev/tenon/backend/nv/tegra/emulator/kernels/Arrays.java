@@ -62,8 +62,15 @@ final class Arrays {
             case 3 -> Math.max(x, 0) * Math.max(x, 0);
             case 4 -> (float) (1 / (1 + Math.exp(-x)));
             case 5 -> (float) Math.tanh(x);
+            case 6 -> (float) (x / (1 + Math.exp(-x * normal(Math.min((double) x * x, 25)))));
             default -> Math.max(x, 0);
         };
+    }
+
+    /// {@return of the normal distribution below `x`, the logarithm of the odds by `x`, as `common.cuh` fits it}
+    private static double normal(double square) {
+        return 1.5956584
+                + square * (0.072931378 + square * (-2.4592150e-4 + square * (-6.1910786e-5 + square * 2.2820085e-6)));
     }
 
     /// Norms `length` numbers from `from` on: `x / sqrt(mean(x^2) + eps) * weight`.

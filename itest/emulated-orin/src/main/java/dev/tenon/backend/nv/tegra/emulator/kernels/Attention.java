@@ -17,6 +17,7 @@ import java.util.stream.IntStream;
 /// @param sinks one more score of each head, or null
 /// @param lasts the last position of each row's sequence in the step, for rows that see what follows them; or
 ///     null
+/// @param bias what is added to scores by distance
 /// @param growth how queries are scaled by their position
 /// @param chunk positions of a run; 0 for one run
 record Attention(
@@ -28,6 +29,7 @@ record Attention(
         float softCap,
         float[] sinks,
         int[] lasts,
+        Bias bias,
         Growth growth,
         int chunk) {
     /// What queries are scaled with by their position.
@@ -36,6 +38,15 @@ record Attention(
 
         double at(int position) {
             return 1 + gain * Math.log(1 + (position + offset) / period);
+        }
+    }
+
+    /// What is added to the scores of a head, by the distance of key and query.
+    private record Bias(float[] values, int reach, int span) {
+        static final Bias NONE = new Bias(null, 0, 1);
+
+        double at(int head, int distance) {
+            return values == null ? 0 : values[head * span + Math.clamp(distance + reach, 0, span - 1)];
         }
     }
 
@@ -62,6 +73,7 @@ record Attention(
                 0,
                 null,
                 null,
+                Bias.NONE,
                 Growth.NONE,
                 0);
         int[] positions = ints(launch, launch.longParameter(7), rows);
@@ -111,7 +123,8 @@ record Attention(
 
     /// `attention_T_dN(q, k, v, qNorm, kNorm, eps, table, positions, sequences, pages, maxPages, kCache,
     /// vCache, out, partial, counters, heads, kvHeads, keyLength, valueLength, ropeDim, pairing, scale,
-    /// window, softCap, sinks, lasts, gain, offset, period, chunk)`: with k, queries and keys are raw, and
+    /// window, softCap, sinks, lasts, gain, offset, period, chunk, bias, biasReach, biasSpan)`: with k, queries and
+    keys are raw, and
     /// the rows are appended first.
     static void attend(KernelLaunch launch, String type) {
         int rows = launch.geometry().gridZ();
@@ -121,6 +134,7 @@ record Attention(
         long pages = launch.longParameter(9);
         int maxPages = launch.intParameter(10);
         int heads = launch.intParameter(16);
+        int span = launch.intParameter(33);
         Attention attention = new Attention(
                 new KvCache(launch, type, launch.longParameter(11), pages, maxPages, kvHeads, keyLength),
                 new KvCache(launch, type, launch.longParameter(12), pages, maxPages, kvHeads, valueLength),
@@ -130,6 +144,7 @@ record Attention(
                 launch.floatParameter(24),
                 floats(launch, launch.longParameter(25), heads),
                 lasts(launch, 26, rows),
+                new Bias(floats(launch, launch.longParameter(31), (long) heads * span), launch.intParameter(32), span),
                 growth(launch, 27),
                 launch.intParameter(30));
         int[] positions = ints(launch, launch.longParameter(7), rows);
@@ -172,6 +187,7 @@ record Attention(
                 launch.floatParameter(11),
                 floats(launch, launch.longParameter(12), heads),
                 lasts(launch, 13, rowsOf(tiles)),
+                Bias.NONE,
                 growth(launch, 14),
                 launch.intParameter(17));
         for (int i = 0; i < count; i++) {
@@ -230,7 +246,8 @@ record Attention(
                 score += (double) q[from + i] * key[i];
             }
             score *= scale * growth.at(position);
-            scores[p - low] = softCap > 0 ? softCap * Math.tanh(score / softCap) : score;
+            score = softCap > 0 ? softCap * Math.tanh(score / softCap) : score;
+            scores[p - low] = score + bias.at(head, p - position);
             greatest = Math.max(greatest, scores[p - low]);
         }
         double[] sums = new double[values.length()];

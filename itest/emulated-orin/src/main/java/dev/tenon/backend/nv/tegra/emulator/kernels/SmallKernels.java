@@ -65,12 +65,13 @@ final class SmallKernels {
         write(launch, launch.longParameter(4), x);
     }
 
-    /// `layer_norm(x, weight, bias, eps, out, group)`: a block a group.
+    /// `layer_norm(x, weight, bias, eps, out, group, weights)`: a block a group.
     static void layerNorm(KernelLaunch launch) {
         int group = launch.intParameter(5);
         float[] x =
                 floats(launch, launch.longParameter(0), (long) launch.geometry().gridX() * group);
-        float[] weight = floats(launch, launch.longParameter(1), group);
+        int weights = launch.intParameter(6);
+        float[] weight = floats(launch, launch.longParameter(1), (long) group * weights);
         float[] bias = floats(launch, launch.longParameter(2), group);
         for (int from = 0; from < x.length; from += group) {
             double mean = 0;
@@ -82,8 +83,9 @@ final class SmallKernels {
                 variance += (x[i] - mean) * (x[i] - mean) / group;
             }
             double factor = 1 / Math.sqrt(variance + launch.floatParameter(3));
+            int row = from / group % weights * group;
             for (int i = 0; i < group; i++) {
-                x[from + i] = (float) ((x[from + i] - mean) * factor * weight[i] + (bias == null ? 0 : bias[i]));
+                x[from + i] = (float) ((x[from + i] - mean) * factor * weight[row + i] + (bias == null ? 0 : bias[i]));
             }
         }
         write(launch, launch.longParameter(4), x);
