@@ -123,9 +123,8 @@ record Attention(
 
     /// `attention_T_dN(q, k, v, qNorm, kNorm, eps, table, positions, sequences, pages, maxPages, kCache,
     /// vCache, out, partial, counters, heads, kvHeads, keyLength, valueLength, ropeDim, pairing, scale,
-    /// window, softCap, sinks, lasts, gain, offset, period, chunk, bias, biasReach, biasSpan)`: with k, queries and
-    keys are raw, and
-    /// the rows are appended first.
+    /// window, softCap, sinks, lasts, gain, offset, period, chunk, bias, biasReach, biasSpan)`: with k,
+    /// queries and keys are raw, and the rows are appended first.
     static void attend(KernelLaunch launch, String type) {
         int rows = launch.geometry().gridZ();
         int kvHeads = launch.intParameter(17);
