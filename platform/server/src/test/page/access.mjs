@@ -110,19 +110,27 @@ export const access = {
 
   async "what takes long shows that it works, and a download is cancelled"(page) {
     await page.goto(`${address}/#/models`);
-    let release;
-    const gate = new Promise((resolve) => (release = resolve));
-    await page.route(/bundles\/why|api\/generate/, async (route) => {
-      await gate;
-      await route.continue();
-    });
-    await page.getByRole("button", { name: "Why here?" }).click();
-    assert.equal(await page.locator("[aria-busy=true]").innerText(), "Looking …");
-    release();
-    await page.getByText("taken: rank 100").waitFor();
-    await page.keyboard.press("Escape");
-    await until(page, () => document.activeElement.textContent === "Why here?");
-    await page.unroute(/bundles\/why|api\/generate/);
+    const badge = (text) => page.locator(".badge").getByText(text, { exact: true });
+    const works = [
+      ["Why here?", "Looking …", page.getByText("taken: rank 100"), "Why here?"],
+      ["Unload", "Unloading …", badge("not loaded"), "Load"],
+      ["Load", "Loading …", badge("loaded"), "Unload"],
+    ];
+    for (const [name, busy, done, after] of works) {
+      let release;
+      const gate = new Promise((resolve) => (release = resolve));
+      await page.route(/bundles\/why|api\/generate/, async (route) => {
+        await gate;
+        await route.continue();
+      });
+      await page.getByRole("button", { name, exact: true }).click();
+      await page.locator("[aria-busy=true]", { hasText: busy }).waitFor();
+      release();
+      await done.waitFor();
+      await page.keyboard.press("Escape");
+      await until(page, (text) => document.activeElement.textContent === text, after);
+      await page.unroute(/bundles\/why|api\/generate/);
+    }
 
     await page.route("**/api/pull", () => {}); // never answered
     await page.getByLabel("Repository and quantisation").fill("org/tiny-GGUF:Q4_K_M");
