@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { end, fake, say, send } from "./answers.mjs";
-import { address, answers, ask, axe, ended, open, until, withKey } from "./browser.mjs";
+import { address, answers, ask, axe, ended, open, problems, until, withKey } from "./browser.mjs";
 
 const focused = (page) => page.evaluate(() => document.activeElement.getAttribute("aria-label") || document.activeElement.textContent || document.activeElement.tagName);
 const question = (page) => page.locator(".message.user").last();
@@ -59,8 +59,25 @@ export const access = {
     await until(page, () => document.activeElement.textContent === "One.");
   },
 
-  async "of many messages the end is drawn first, and nothing twice"(page) {
+  async "a chat that is left before all of it is drawn is left"(page) {
     await importChat(page, 100);
+    await page.evaluate(() => {
+      const leave = new MutationObserver(() => {
+        if (document.querySelector(".message")) {
+          leave.disconnect();
+          location.hash = "#/chat";
+        }
+      });
+      leave.observe(document.querySelector(".messages"), { childList: true });
+      location.hash = "#/chat/long";
+    });
+    await page.locator(".empty").waitFor();
+    await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve))); // comes after what was asked for before it
+    assert.equal(await page.locator(".message").count(), 0);
+    assert.deepEqual(problems, []);
+  },
+
+  async "of many messages the end is drawn first, and nothing twice"(page) {
     await page.evaluate(() => {
       window.drawn = [];
       const observer = new MutationObserver((records) => window.drawn.push(records.flatMap((record) => [...record.addedNodes]).filter((node) => node.tagName === "ARTICLE")));
