@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { end, fake, say, send } from "./answers.mjs";
-import { address, answers, ask, axe, ended, open, until, withKey } from "./browser.mjs";
+import { address, answers, ask, axe, ended, open, problems, until, withKey } from "./browser.mjs";
 
 const focused = (page) => page.evaluate(() => document.activeElement.getAttribute("aria-label") || document.activeElement.textContent || document.activeElement.tagName);
 const question = (page) => page.locator(".message.user").last();
@@ -59,8 +59,25 @@ export const access = {
     await until(page, () => document.activeElement.textContent === "One.");
   },
 
-  async "of many messages the end is drawn first, and nothing twice"(page) {
+  async "a chat that is left before all of it is drawn is left"(page) {
     await importChat(page, 100);
+    await page.evaluate(() => {
+      const leave = new MutationObserver(() => {
+        if (document.querySelector(".message")) {
+          leave.disconnect();
+          location.hash = "#/chat";
+        }
+      });
+      leave.observe(document.querySelector(".messages"), { childList: true });
+      location.hash = "#/chat/long";
+    });
+    await page.locator(".empty").waitFor();
+    await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve))); // comes after what was asked for before it
+    assert.equal(await page.locator(".message").count(), 0);
+    assert.deepEqual(problems, []);
+  },
+
+  async "of many messages the end is drawn first, and nothing twice"(page) {
     await page.evaluate(() => {
       window.drawn = [];
       const observer = new MutationObserver((records) => window.drawn.push(records.flatMap((record) => [...record.addedNodes]).filter((node) => node.tagName === "ARTICLE")));
@@ -110,19 +127,27 @@ export const access = {
 
   async "what takes long shows that it works, and a download is cancelled"(page) {
     await page.goto(`${address}/#/models`);
-    let release;
-    const gate = new Promise((resolve) => (release = resolve));
-    await page.route(/bundles\/why|api\/generate/, async (route) => {
-      await gate;
-      await route.continue();
-    });
-    await page.getByRole("button", { name: "Why here?" }).click();
-    assert.equal(await page.locator("[aria-busy=true]").innerText(), "Looking …");
-    release();
-    await page.getByText("taken: rank 100").waitFor();
-    await page.keyboard.press("Escape");
-    await until(page, () => document.activeElement.textContent === "Why here?");
-    await page.unroute(/bundles\/why|api\/generate/);
+    const badge = (text) => page.locator(".badge").getByText(text, { exact: true });
+    const works = [
+      ["Why here?", "Looking …", page.getByText("taken: rank 100"), "Why here?"],
+      ["Unload", "Unloading …", badge("not loaded"), "Load"],
+      ["Load", "Loading …", badge("loaded"), "Unload"],
+    ];
+    for (const [name, busy, done, after] of works) {
+      let release;
+      const gate = new Promise((resolve) => (release = resolve));
+      await page.route(/bundles\/why|api\/generate/, async (route) => {
+        await gate;
+        await route.continue();
+      });
+      await page.getByRole("button", { name, exact: true }).click();
+      await page.locator("[aria-busy=true]", { hasText: busy }).waitFor();
+      release();
+      await done.waitFor();
+      await page.keyboard.press("Escape");
+      await until(page, (text) => document.activeElement.textContent === text, after);
+      await page.unroute(/bundles\/why|api\/generate/);
+    }
 
     await page.route("**/api/pull", () => {}); // never answered
     await page.getByLabel("Repository and quantisation").fill("org/tiny-GGUF:Q4_K_M");

@@ -22,9 +22,9 @@ export const lasting = {
     await page.reload();
     await error(page).waitFor();
     assert.equal(await here(page), before);
-    assert.equal(await page.locator(".message.user .plain").innerText(), "Tell of the sea.");
-    assert.equal(await answer(page).innerText(), "Once upon");
-    assert.equal(await error(page).innerText(), "The answer broke off: the page was closed or loaded again.");
+    assert.equal(await page.locator(".message.user .plain").textContent(), "Tell of the sea.");
+    assert.equal(await answer(page).textContent(), "Once upon");
+    assert.equal(await error(page).textContent(), "The answer broke off: the page was closed or loaded again.");
   },
 
   async "an answer that broke off is continued, or made again"(page) {
@@ -36,7 +36,7 @@ export const lasting = {
     await say(page, 0, " a time.");
     await end(page, 0);
     await ended(page);
-    assert.equal(await answer(page).innerText(), "Once upon a time.");
+    assert.equal(await answer(page).textContent(), "Once upon a time.");
     assert.equal(await error(page).count(), 0);
     await page.reload();
     await answer(page).getByText("Once upon a time.").waitFor();
@@ -54,7 +54,7 @@ export const lasting = {
     await page.getByRole("button", { name: "Continue" }).click();
     assert.equal((await sent).status(), 200);
     await ended(page);
-    assert.match(await answer(page).innerText(), /^Once upon a time.+/);
+    assert.match(await answer(page).textContent(), /^Once upon a time.+/);
     await page.context().close();
   },
 
@@ -75,7 +75,7 @@ export const lasting = {
       await page.route("**/v1/chat/completions", (route) => (reply ? route.fulfill(reply) : route.abort("connectionrefused")));
       await page.keyboard.press("Control+Shift+O");
       await ask(page, "Tell.");
-      assert.equal(await error(page).innerText(), told);
+      assert.equal(await error(page).textContent(), told);
       await page.unroute("**/v1/chat/completions");
       await page.getByRole("button", { name: "Answer again" }).click();
       await ended(page);
@@ -89,8 +89,8 @@ export const lasting = {
     await send(page, "Tell of ships.");
     await say(page, 0, "Once");
     await page.evaluate(() => window.made[0].lose());
-    assert.match(await error(page).innerText(), /^The answer broke off: The connection to the server at .* was lost/);
-    assert.equal(await answer(page).innerText(), "Once");
+    assert.match(await error(page).textContent(), /^The answer broke off: The connection to the server at .* was lost/);
+    assert.equal(await answer(page).textContent(), "Once");
   },
 
   async "answers go on while other chats are shown, and are stopped one by one"(page) {
@@ -113,7 +113,7 @@ export const lasting = {
     await page.getByRole("button", { name: "Stop this answer" }).click();
     await stopped(page, 1);
     await ended(page);
-    assert.match(await answers(page).innerText(), /stopped/);
+    assert.match(await answers(page).textContent(), /stopped/);
     assert.equal(await page.locator(".entry.running").count(), 1);
     await page.goto(address + "/" + first);
     await answer(page).getByText("It goes on.").waitFor();
@@ -209,7 +209,7 @@ export const lasting = {
     await Promise.all([page.reload(), other.reload()]);
     for (const tab of [page, other]) {
       await answer(tab).getByText("Two").waitFor();
-      assert.deepEqual(await tab.locator(".message.user .plain").allInnerTexts(), ["First chat.", "From one.", "From the other."]);
+      assert.deepEqual(await tab.locator(".message.user .plain").allTextContents(), ["First chat.", "From one.", "From the other."]);
     }
     await other.getByRole("button", { name: /^Delete Of/ }).click({ force: true });
     await other.locator("dialog").getByRole("button", { name: "Delete" }).click();
@@ -230,7 +230,7 @@ export const lasting = {
     assert.equal(await error(page).count(), 0);
     await other.close();
     await error(page).waitFor();
-    assert.equal(await answer(page).innerText(), "A part");
+    assert.equal(await answer(page).textContent(), "A part");
   },
 
   async "chats of the version before are read"() {
@@ -255,7 +255,7 @@ export const lasting = {
     }));
     await withKey(page, "/#/chat/old");
     await answer(page).getByText("An old answer").waitFor();
-    assert.equal(await error(page).innerText(), "It failed.");
+    assert.equal(await error(page).textContent(), "It failed.");
     await page.getByText("2/2").waitFor();
     await page.context().close();
   },

@@ -42,20 +42,20 @@ const steps = {
     assert.equal(await page.locator("#message").inputValue(), "A tale\n");
     await ask(page, "Tell a tale of the sea.");
     assert.equal(await answers(page).count(), 1);
-    assert.ok((await answers(page).locator(".markdown").last().innerText()).length > 10);
-    const figures = await answers(page).locator(".figures").innerText();
+    assert.ok((await answers(page).locator(".markdown").last().textContent()).length > 10);
+    const figures = await answers(page).locator(".figures").textContent();
     assert.match(figures, /first token .* tok\/s .* tokens .* prompt/);
-    assert.match(await page.locator(".top .figures").innerText(), /of 512 tokens/);
+    assert.match(await page.locator(".top .figures").textContent(), /of 512 tokens/);
   },
 
   async "answering again makes a branch"(page) {
     await answers(page).getByRole("button", { name: "Answer again" }).click();
     await ended(page);
     await page.getByText("2/2").waitFor();
-    const second = await answers(page).locator(".markdown").last().innerText();
+    const second = await answers(page).locator(".markdown").last().textContent();
     await page.getByRole("button", { name: "Branch before" }).click();
     await page.getByText("1/2").waitFor();
-    assert.notEqual(await answers(page).locator(".markdown").last().innerText(), second);
+    assert.notEqual(await answers(page).locator(".markdown").last().textContent(), second);
   },
 
   async "an edited message is a branch with its own answer"(page) {
@@ -63,9 +63,9 @@ const steps = {
     await page.getByLabel("Edited message").fill("Tell a tale of a king.");
     await page.keyboard.press("Enter");
     await ended(page);
-    assert.equal(await page.locator(".message.user .plain").innerText(), "Tell a tale of a king.");
+    assert.equal(await page.locator(".message.user .plain").textContent(), "Tell a tale of a king.");
     await page.locator(".message.user").getByRole("button", { name: "Branch before" }).click();
-    assert.equal(await page.locator(".message.user .plain").innerText(), "Tell a tale of the sea.");
+    assert.equal(await page.locator(".message.user .plain").textContent(), "Tell a tale of the sea.");
     assert.equal(await answers(page).count(), 1);
   },
 
@@ -79,7 +79,7 @@ const steps = {
       await answers(page).last().locator(".block").first().waitFor();
       await page.keyboard.press("Escape"); // a short answer may have ended before that
       await ended(page);
-      stopped = /stopped/.test(await answers(page).last().innerText());
+      stopped = /stopped/.test(await answers(page).last().textContent());
     }
     assert.ok(stopped, "no answer was stopped");
     await until(page, async () => {
@@ -121,7 +121,7 @@ const steps = {
     const sent = (await request).postDataJSON();
     assert.equal(sent.temperature, 0.5);
     assert.deepEqual(sent.messages[0], { role: "system", content: "Be short." });
-    assert.deepEqual(JSON.parse(await answers(page).locator(".markdown").last().innerText()), { n: 7 });
+    assert.deepEqual(JSON.parse(await answers(page).locator(".markdown").last().textContent()), { n: 7 });
     await page.getByRole("button", { name: "Settings" }).click();
     await page.getByRole("button", { name: "Reset" }).click();
   },
@@ -164,7 +164,7 @@ const steps = {
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     assert.equal(await page.locator(".markdown input[type=checkbox]:disabled").count(), 2);
     assert.equal(await page.locator(".markdown td").first().evaluate((cell) => getComputedStyle(cell).textAlign), "right");
-    assert.equal(await page.locator(".message.user .plain").innerText(), "<img src=x onerror='window.hacked=13'>");
+    assert.equal(await page.locator(".message.user .plain").textContent(), "<img src=x onerror='window.hacked=13'>");
     await page.unroute("**/v1/chat/completions");
   },
 
@@ -175,7 +175,7 @@ const steps = {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.keyboard.press("Control+Shift+O");
     await ask(page, "Code.");
-    assert.equal(await page.locator(".code .hljs-type").innerText(), "int");
+    assert.equal(await page.locator(".code .hljs-type").textContent(), "int");
     await page.getByRole("button", { name: "Copy code" }).click();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "int x = 1;");
     await page.unroute("**/v1/chat/completions");
@@ -186,7 +186,7 @@ const steps = {
       route.fulfill({ contentType: "text/event-stream", body: 'data: {"error":{"message":"It <i>failed</i>."}}\n\n' }));
     await page.keyboard.press("Control+Shift+O");
     await ask(page, "Fail.");
-    assert.equal(await page.locator(".after .error").innerText(), "The answer broke off: It <i>failed</i>.");
+    assert.equal(await page.locator(".after .error").textContent(), "The answer broke off: It <i>failed</i>.");
     await page.unroute("**/v1/chat/completions");
     await page.getByRole("button", { name: "Answer again" }).click();
     await ended(page);

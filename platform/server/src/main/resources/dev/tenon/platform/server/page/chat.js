@@ -59,6 +59,7 @@ export class ChatView {
   async open(chat) {
     this.chat = chat;
     this.focused = null;
+    this.slices.stop();
     this.list.replaceChildren();
     this.composer.open(chat.kept ? chat.id : "");
     this.composer.focus();
@@ -235,6 +236,7 @@ export class ChatView {
     if (path.length) {
       this.slices.start(this.steps(path));
     } else {
+      this.slices.stop();
       this.list.replaceChildren(this.empty());
     }
   }

@@ -20,9 +20,14 @@ export class Slices {
     this.slice(steps);
   }
 
+  /** Leaves what was begun. */
+  stop() {
+    this.steps = null;
+  }
+
   slice(steps) {
     if (steps !== this.steps) {
-      return; // others began since
+      return; // it was left
     }
     const end = performance.now() + SLICE_MILLIS;
     let done = false;
