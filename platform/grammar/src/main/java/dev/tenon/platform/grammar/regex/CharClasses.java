@@ -26,9 +26,9 @@ final class CharClasses {
     /// The general categories, found in one pass when the first one is needed.
     private static final class Categories {
         /// By the number that [Character#getType(int)] has for them.
-        private static final String[] NAMES = ("Cn Lu Ll Lt Lm Lo Mn Me Mc Nd Nl No Zs Zl Zp Cc Cf - Co Cs Pd Ps Pe Pc Po"
-                        + " Sm Sc Sk So Pi Pf")
-                .split(" ");
+        private static final String[] NAMES =
+                ("Cn Lu Ll Lt Lm Lo Mn Me Mc Nd Nl No Zs Zl Zp Cc Cf - Co Cs Pd Ps Pe Pc Po" + " Sm Sc Sk So Pi Pf")
+                        .split(" ");
 
         private static final CodePoints[] SETS = sets();
 
