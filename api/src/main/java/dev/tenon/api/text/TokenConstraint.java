@@ -38,13 +38,13 @@ public interface TokenConstraint {
         return new int[0];
     }
 
-    /// Says how long the calls that follow may take. While the constraint is to be quick, a call that
-    /// would take longer than a few hundred microseconds changes nothing and throws a
+    /// Says how long the calls that follow may take. While the constraint is to be quick, a call
+    /// that would take longer than a few hundred microseconds changes nothing and throws a
     /// [LateException]; it is made again, without haste. Never waits.
     ///
     /// @param wanted whether it is to be quick from now on
-    /// @return whether the constraint does so: only then its calls may be made on a thread that other
-    ///     sequences wait for
+    /// @return whether the constraint does so: only then its calls may be made on a thread that
+    ///     other sequences wait for
     default boolean quick(boolean wanted) {
         return false;
     }

@@ -7,20 +7,22 @@ import dev.tenon.platform.grammar.expr.GrammarException;
 import dev.tenon.platform.grammar.expr.GrammarLimits;
 import dev.tenon.platform.grammar.mask.LongWork;
 import dev.tenon.platform.grammar.mask.TokenVocabulary;
+import java.lang.ref.SoftReference;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/// Makes grammars of what replies have to be, and keeps the last ones. Safe for any thread.
+/// Makes grammars of what replies have to be, and keeps the last ones while there is memory. Safe for any
+/// thread.
 public final class ReplyGrammar {
     private static final int KEPT = 64;
 
-    private final Map<Key, Grammar> grammars = new LinkedHashMap<>(KEPT, 0.75f, true) {
+    private final Map<Key, SoftReference<Grammar>> grammars = new LinkedHashMap<>(KEPT, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, Grammar> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Key, SoftReference<Grammar>> eldest) {
             return size() > KEPT;
         }
     };
@@ -49,14 +51,15 @@ public final class ReplyGrammar {
                 thinking));
         Key key = new Key(asked, LongWork.call(vocabulary));
         synchronized (grammars) {
-            Grammar known = grammars.get(key);
+            SoftReference<Grammar> kept = grammars.get(key);
+            Grammar known = kept == null ? null : kept.get();
             if (known != null) {
                 return known;
             }
         }
         Grammar made = made(enforced, tools, format, thinking, key.vocabulary());
         synchronized (grammars) {
-            grammars.put(key, made);
+            grammars.put(key, new SoftReference<>(made));
         }
         return made;
     }

@@ -36,7 +36,9 @@ class WorkTests {
     }
 
     private static String list(int count, String each, String between) {
-        return IntStream.range(0, count).mapToObj(i -> each.replace("#", i + "")).collect(Collectors.joining(between));
+        return IntStream.range(0, count)
+                .mapToObj(i -> each.replace("#", i + ""))
+                .collect(Collectors.joining(between));
     }
 
     private static Source schema(String name, String schema) {
@@ -46,7 +48,8 @@ class WorkTests {
     private static List<Source> tooLarge() {
         List<Source> all = new ArrayList<>();
         all.add(schema("nested counts", "{'type':'string','pattern':'(((a{0,99}){0,99}){0,99}){0,99}'}"));
-        all.add(new Source("nested counts in GBNF", () -> Grammar.ofGbnf("root ::= ((\"a\"{0,500} \"b\"){0,500}){2,9}")));
+        all.add(new Source(
+                "nested counts in GBNF", () -> Grammar.ofGbnf("root ::= ((\"a\"{0,500} \"b\"){0,500}){2,9}")));
         all.add(new Source("one in GBNF", () -> Grammar.ofGbnf("root ::= ((\"a\"{2,500} | \"b\"){400,})+")));
         all.add(new Source(
                 "rules that end late",
@@ -59,20 +62,22 @@ class WorkTests {
                 "{'oneOf':[" + list(1900, "{'properties':{'k':{'const':#}},'required':['k'],'type':'object'}", ",")
                         + "]}"));
         all.add(schema("patterns of names", "{'patternProperties':{" + list(300, "'^k#_.{0,50}$':{}", ",") + "}}"));
+        all.add(schema("dependencies", "{'type':'object','dependentRequired':{" + list(30, "'a#':['b#']", ",") + "}}"));
         all.add(schema(
-                "dependencies",
-                "{'type':'object','dependentRequired':{" + list(30, "'a#':['b#']", ",") + "}}"));
-        all.add(schema("references", "{'$ref':'#/$defs/d0','$defs':{"
-                + IntStream.range(0, 5000)
-                        .mapToObj(i -> "'d" + i + "':{'$ref':'#/$defs/d" + (i + 1) + "'}")
-                        .collect(Collectors.joining(","))
-                + ",'d5000':{}}}"));
-        all.add(new Source("sets of many characters", () -> Grammar.ofRegex("["
-                + IntStream.range(0, 100_000)
-                        .map(i -> 0x10000 + 2 * i)
-                        .mapToObj(Character::toString)
-                        .collect(Collectors.joining())
-                + "]")));
+                "references",
+                "{'$ref':'#/$defs/d0','$defs':{"
+                        + IntStream.range(0, 5000)
+                                .mapToObj(i -> "'d" + i + "':{'$ref':'#/$defs/d" + (i + 1) + "'}")
+                                .collect(Collectors.joining(","))
+                        + ",'d5000':{}}}"));
+        all.add(new Source(
+                "sets of many characters",
+                () -> Grammar.ofRegex("["
+                        + IntStream.range(0, 100_000)
+                                .map(i -> 0x10000 + 2 * i)
+                                .mapToObj(Character::toString)
+                                .collect(Collectors.joining())
+                        + "]")));
         return all;
     }
 
@@ -90,8 +95,9 @@ class WorkTests {
                         .formatted(i + 1)
                         .replace("d#", "d" + i))
                 .collect(Collectors.joining(","));
-        Grammar grammar = Grammar.ofJsonSchema(
-                "{'$ref':'#/$defs/d0','$defs':{%s,'d40':{'type':'null'}}}".formatted(rules).replace('\'', '"'));
+        Grammar grammar = Grammar.ofJsonSchema("{'$ref':'#/$defs/d0','$defs':{%s,'d40':{'type':'null'}}}"
+                .formatted(rules)
+                .replace('\'', '"'));
         assertTrue(grammar.matches("null"));
         assertFalse(grammar.matches("1"));
     }
@@ -131,8 +137,7 @@ class WorkTests {
 
     @Test
     void aTextEndsWhenItsMasksHaveTakenTooMuch() {
-        TokenConstraint constraint = Grammar.ofGbnf(
-                        "root ::= a{0,99}\na ::= b{0,99}\nb ::= c{0,99}\nc ::= [a-z]{0,99}")
+        TokenConstraint constraint = Grammar.ofGbnf("root ::= a{0,99}\na ::= b{0,99}\nb ::= c{0,99}\nc ::= [a-z]{0,99}")
                 .constraint(VOCABULARY);
         GrammarException e = assertThrows(GrammarException.class, () -> {
             for (int i = 0; i < 2000; i++) {
@@ -147,8 +152,7 @@ class WorkTests {
     void anInterruptedThreadLeavesAMask() {
         TokenConstraint constraint = heavy().constraint(VOCABULARY);
         Thread.currentThread().interrupt();
-        TenonException e =
-                assertThrows(TenonException.class, () -> constraint.mask(new long[VOCABULARY.words()]));
+        TenonException e = assertThrows(TenonException.class, () -> constraint.mask(new long[VOCABULARY.words()]));
         assertTrue(Thread.interrupted());
         assertEquals("STATE-004", e.code());
         constraint.mask(new long[VOCABULARY.words()]); // as if nothing had been

@@ -26,6 +26,9 @@ public final class ExprPool {
     private int nextId;
     private int added;
 
+    /// One byte each, as far as texts have needed it.
+    private final Expr[] singleBytes = new Expr[256];
+
     private final Expr nothing;
     private final Expr empty;
     private final Expr all;
@@ -85,6 +88,13 @@ public final class ExprPool {
         return bytes(ByteSet.range(from, to));
     }
 
+    private Expr singleByte(int value) {
+        if (singleBytes[value] == null) {
+            singleBytes[value] = bytes(value, value);
+        }
+        return singleBytes[value];
+    }
+
     Expr bytes(ByteSet set) {
         return set.isEmpty() ? nothing : intern(new Expr(Kind.BYTES, set, Expr.NO_PARTS, 0, 0, null));
     }
@@ -96,7 +106,7 @@ public final class ExprPool {
         byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
         Expr expr = empty;
         for (int i = utf8.length - 1; i >= 0; i--) {
-            expr = concat(bytes(utf8[i] & 255, utf8[i] & 255), expr);
+            expr = concat(singleByte(utf8[i] & 255), expr);
         }
         return expr;
     }

@@ -23,6 +23,46 @@ final class CharClasses {
 
     private CharClasses() {}
 
+    /// The general categories, found in one pass when the first one is needed.
+    private static final class Categories {
+        /// By the number that [Character#getType(int)] has for them.
+        private static final String[] NAMES =
+                ("Cn Lu Ll Lt Lm Lo Mn Me Mc Nd Nl No Zs Zl Zp Cc Cf - Co Cs Pd Ps Pe Pc Po" + " Sm Sc Sk So Pi Pf")
+                        .split(" ");
+
+        private static final CodePoints[] SETS = sets();
+
+        private static CodePoints[] sets() {
+            List<List<CodePoints.Range>> ranges = new ArrayList<>();
+            for (int i = 0; i < NAMES.length; i++) {
+                ranges.add(new ArrayList<>());
+            }
+            int from = 0;
+            int type = Character.getType(0);
+            for (int c = 1; c <= Character.MAX_CODE_POINT; c++) {
+                int next = Character.getType(c);
+                if (next != type) {
+                    ranges.get(type).add(new CodePoints.Range(from, c - 1));
+                    from = c;
+                    type = next;
+                }
+            }
+            ranges.get(type).add(new CodePoints.Range(from, Character.MAX_CODE_POINT));
+            return ranges.stream().map(CodePoints::of).toArray(CodePoints[]::new);
+        }
+
+        /// {@return those of a category, or of all whose names begin so; null if there is none}
+        static CodePoints named(String name) {
+            CodePoints all = null;
+            for (int i = 0; i < NAMES.length; i++) {
+                if (name.matches("[A-Z][a-z]?") && NAMES[i].startsWith(name)) {
+                    all = all == null ? SETS[i] : all.or(SETS[i]);
+                }
+            }
+            return all;
+        }
+    }
+
     /// All characters one after the other, without a text that holds them.
     private record All(int from, int to) implements CharSequence {
         /// Code units before the surrogates.
@@ -90,6 +130,10 @@ final class CharClasses {
             case "Alphabetic", "Uppercase", "Lowercase", "White_Space", "Ideographic" -> "Is" + name;
             default -> name.replaceFirst("^(gc|General_Category)=", "").replaceFirst("^(sc|Script)=", "script=");
         };
+        CodePoints category = Categories.named(java);
+        if (category != null) {
+            return category;
+        }
         Pattern pattern;
         try {
             pattern = Pattern.compile("\\p{" + java + "}++");
