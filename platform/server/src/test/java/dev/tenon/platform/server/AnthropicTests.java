@@ -62,7 +62,6 @@ class AnthropicTests {
             strings = {
                 "\"mcp_servers\":[{\"type\":\"url\",\"url\":\"https://a.example\",\"name\":\"a\"}]",
                 "\"container\":\"c_1\"",
-                "\"thread\":{\"type\":\"continue\"}",
                 "\"thinking\":{\"type\":\"perhaps\"}",
                 "\"output_config\":{\"colour\":1}",
                 "\"output_config\":{\"format\":{\"type\":\"yaml\"}}",
@@ -76,6 +75,14 @@ class AnthropicTests {
                 error.get("message").asText().contains(name)
                         || error.get("message").asText().contains("colour"),
                 error::toString);
+    }
+
+    /// The client then sends the whole conversation.
+    @Test
+    void aThreadIsNotFound() throws Exception {
+        JsonNode error = server.error(
+                404, PATH, BODY.formatted(",\"thread\":{\"type\":\"continue\",\"previous_message_id\":\"msg_1\"}"));
+        assertEquals("thread_not_found", error.at("/details/error_code").asText());
     }
 
     @ParameterizedTest

@@ -151,6 +151,15 @@ class LlamaTests {
     }
 
     @Test
+    void aModelThatIsNotServedForVectorsSaysWhatHelps() throws Exception {
+        JsonNode error = server.error(501, "/v1/embeddings", "{\"input\":\"a\"}");
+        assertTrue(error.get("message").asText().contains("--embeddings"), error::toString);
+        assertTrue(server.post("/api/embed", "{\"model\":\"story\",\"input\":\"a\"}")
+                .body()
+                .contains("--embeddings"));
+    }
+
+    @Test
     void theLastEventSaysWhatHeld() throws Exception {
         String body =
                 "{" + GREEDY.replace(",\"temperature\":0", "") + ",\"top_k\":7,\"stop\":[\"zzz\"],\"stream\":true}";

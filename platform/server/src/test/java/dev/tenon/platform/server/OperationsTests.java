@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.platform.server.http.HttpLimits;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
@@ -198,6 +200,32 @@ class OperationsTests {
             assertEquals(
                     "shutting_down",
                     ServerFixture.json(running.get().body()).at("/error/code").asText());
+        }
+    }
+
+    @Test
+    void proposedTokensAreCounted() throws Exception {
+        LoadRequest request = LoadRequest.builder(ServerFixture.MODEL)
+                .threads(2)
+                .settings(Map.of("speculate", "ngram"))
+                .build();
+        try (ServerFixture server = new ServerFixture(b -> b.model("quick", request))) {
+            JsonNode timings = server.answer(
+                            "/completion",
+                            "{\"model\":\"quick\",\"prompt\":\"" + "The fox ran to the hen. ".repeat(8)
+                                    + "\",\"n_predict\":40,\"temperature\":0,\"ignore_eos\":true}")
+                    .get("timings");
+            assertTrue(timings.get("draft_n").asInt() > 0, timings::toString);
+            assertTrue(timings.get("draft_n_accepted").asInt()
+                    <= timings.get("draft_n").asInt());
+            String text = server.get("/metrics").body();
+            for (String[] each :
+                    new String[][] {{"draft_tokens", "draft_n"}, {"accepted_tokens", "draft_n_accepted"}}) {
+                assertTrue(
+                        text.contains("tenon:spec_decode_num_" + each[0] + "_total{model_name=\"quick\"} "
+                                + timings.get(each[1]).asInt()),
+                        text);
+            }
         }
     }
 

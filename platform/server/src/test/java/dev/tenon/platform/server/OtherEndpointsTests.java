@@ -265,6 +265,47 @@ class OtherEndpointsTests {
     }
 
     @Test
+    void allowedToolsLeaveSomeOfThem() throws Exception {
+        String choice = ",\"tool_choice\":{\"type\":\"allowed_tools\",\"allowed_tools\":{\"mode\":\"%s\",\"tools\":"
+                + "[{\"type\":\"function\",\"function\":{\"name\":\"%s\"}}]}},\"parallel_tool_calls\":false,\"seed\":1";
+        for (int i = 0; i < 3; i++) {
+            JsonNode answer =
+                    server.answer("/v1/chat/completions", TOOLS.formatted(choice.formatted("required", "time")));
+            assertTimeCall(answer.at("/choices/0/message/tool_calls/0/function"));
+        }
+        int some = server.answer("/v1/chat/completions", TOOLS.formatted(choice.formatted("auto", "now")))
+                .at("/usage/prompt_tokens")
+                .asInt();
+        assertTrue(some
+                < server.answer("/v1/chat/completions", TOOLS.formatted(",\"seed\":1"))
+                        .at("/usage/prompt_tokens")
+                        .asInt());
+        for (String wrong : List.of(choice.formatted("required", "x"), choice.formatted("perhaps", "now"))) {
+            assertTrue(server.error(400, "/v1/chat/completions", TOOLS.formatted(wrong))
+                    .get("param")
+                    .asText()
+                    .startsWith("tool_choice.allowed_tools."));
+        }
+        JsonNode response = server.answer("/v1/responses", """
+                {"input":"When?","parallel_tool_calls":false,"max_output_tokens":100,
+                 "tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"now"}]},
+                 "tools":[{"type":"function","name":"then","parameters":{"type":"object","properties":{}}},
+                          {"type":"function","name":"now","parameters":{"type":"object","properties":{},"additionalProperties":false}}]}""");
+        assertEquals("now", response.at("/output/0/name").asText());
+    }
+
+    @Test
+    void tokensOfAResponsesInputAreCounted() throws Exception {
+        String body = "{\"input\":\"A tale of a fox.\",\"instructions\":\"Tell.\"%s}";
+        JsonNode counted = server.answer("/v1/responses/input_tokens", body.formatted(""));
+        assertEquals("response.input_tokens", counted.get("object").asText());
+        assertEquals(
+                server.answer("/v1/responses", body.formatted(",\"max_output_tokens\":1"))
+                        .at("/usage/input_tokens"),
+                counted.get("input_tokens"));
+    }
+
+    @Test
     void aForcedCallOfResponsesAndMessages() throws Exception {
         JsonNode response = server.answer("/v1/responses", """
                 {"input":"When?","tool_choice":"required","parallel_tool_calls":false,"max_output_tokens":100,

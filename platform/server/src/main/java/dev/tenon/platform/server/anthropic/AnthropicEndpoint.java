@@ -20,7 +20,8 @@ interface AnthropicEndpoint extends Endpoint {
             default -> "invalid_request_error";
         };
         ObjectNode body = Json.object().put("type", "error");
-        body.putObject("error").put("type", type).put("message", error.getMessage());
+        ObjectNode told = body.putObject("error").put("type", type).put("message", error.getMessage());
+        told.putObject("details").put("error_code", error.code());
         return body;
     }
 

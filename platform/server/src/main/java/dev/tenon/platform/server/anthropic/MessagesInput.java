@@ -34,7 +34,8 @@ final class MessagesInput {
     static ChatInput read(Body body) {
         Body thread = body.object("thread");
         if (thread != null && !thread.requiredText("type").equals("create")) {
-            throw thread.wrong("type", "create: nothing is kept, so messages has to be the whole conversation");
+            throw RequestException.notFound( // clients then send it all
+                    "thread_not_found", "Nothing is kept: send the whole conversation as messages, without thread.");
         }
         body.require("messages");
         List<Map<String, Object>> messages = new ArrayList<>();
@@ -70,8 +71,8 @@ final class MessagesInput {
 
     private static void add(List<Map<String, Object>> messages, Body message) {
         String role = message.requiredText("role");
-        if (!role.equals("user") && !role.equals("assistant")) {
-            throw message.wrong("role", "user or assistant");
+        if (!List.of("system", "user", "assistant").contains(role)) {
+            throw message.wrong("role", "system, user or assistant");
         }
         message.require("content");
         if (message.node().get("content").isTextual()) {

@@ -107,10 +107,17 @@ final class ResponsesInput {
 
     private static String output(Body item) {
         item.require("output");
-        if (!item.node().get("output").isTextual()) {
-            throw item.wrong("output", "a string");
+        if (item.node().get("output").isTextual()) {
+            return item.text("output");
         }
-        return item.text("output");
+        List<String> texts = new ArrayList<>();
+        for (Body part : item.objects("output", MOST_PARTS)) {
+            if (!part.requiredText("type").equals("input_text")) {
+                throw part.wrong("type", "input_text");
+            }
+            texts.add(part.requiredText("text"));
+        }
+        return String.join("\n", texts);
     }
 
     /// The calls of the last message, which becomes the assistant's if it is not.
