@@ -1,5 +1,6 @@
 package dev.tenon.api.text;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,47 @@ public interface ChatTemplate {
     /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-009`) if the template is broken or
     ///     refuses the conversation (`raise_exception`); its text holds the template's own message
     String render(Map<String, Object> variables);
+
+    /// Renders the template and tells which characters came from the client's values, whatever
+    /// the template did to them: so that control tokens are read in what the template wrote, and
+    /// are text in what the client did.
+    ///
+    /// A template that does not implement this renders strings, and all of its text counts as the
+    /// client's as soon as one of the values has a character of the client's: no control token is
+    /// read then.
+    ///
+    /// @param variables as for [#render(Map)]; strings among the values and keys may be
+    ///     [TemplateText], of which the template sees the characters alone. What stands in a
+    ///     plain [String] counts as the template's
+    /// @return the prompt; a character that cannot be attributed counts as the client's
+    /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-009`) as [#render(Map)] does
+    default TemplateText renderText(Map<String, Object> variables) {
+        boolean[] client = {false};
+        @SuppressWarnings("unchecked") // a map stays a map
+        Map<String, Object> plain = (Map<String, Object>) plain(variables, client);
+        String text = render(plain);
+        return client[0] ? TemplateText.ofClient(text) : new TemplateText(text, new int[0]);
+    }
+
+    private static Object plain(Object value, boolean[] client) {
+        return switch (value) {
+            case TemplateText text -> {
+                client[0] |= text.hasClient();
+                yield text.text();
+            }
+            case Map<?, ?> map -> {
+                Map<Object, Object> all = new LinkedHashMap<>();
+                map.forEach((key, each) -> all.put(plain(key, client), plain(each, client)));
+                yield all;
+            }
+            case List<?> list -> {
+                List<Object> all = new ArrayList<>();
+                list.forEach(each -> all.add(plain(each, client)));
+                yield all;
+            }
+            case null, default -> value;
+        };
+    }
 
     /// Renders a conversation of plain messages.
     ///

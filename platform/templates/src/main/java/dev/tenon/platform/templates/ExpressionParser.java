@@ -5,9 +5,11 @@ import dev.tenon.platform.templates.Lexer.Token;
 import dev.tenon.platform.templates.values.Filters;
 import dev.tenon.platform.templates.values.TemplateFailure;
 import dev.tenon.platform.templates.values.Tests;
+import dev.tenon.platform.templates.values.Text;
 import dev.tenon.platform.templates.values.Undefined;
 import dev.tenon.platform.templates.values.Values;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,13 +28,16 @@ class ExpressionParser {
     private static final Expression NONE = new Expression.Literal(Values.NONE);
     private static final Expression NOTHING = new Expression.Literal(new Undefined("an inline if has no else"));
     private static final Set<String> NO_OPERANDS = Set.of("and", "or", "not", "if", "else", "is", "in", "recursive");
+    private static final Set<String> SPECIAL_NAMES = Set.of("varargs", "kwargs", "caller");
     private static final Set<Kind> LITERALS = Set.of(Kind.STRING, Kind.INTEGER, Kind.FLOAT);
 
     private final String in;
     private final List<Token> tokens;
     private int next;
     private int nesting;
-    private int specialNames;
+    private Set<String> specialNames = new HashSet<>();
+    private final List<TemplateFailure> unknown = new ArrayList<>();
+    private boolean choosing;
 
     ExpressionParser(String source) {
         in = Lexer.normalize(source);
@@ -102,9 +107,28 @@ class ExpressionParser {
         nesting--;
     }
 
-    /// {@return how often `varargs` or `kwargs` was read so far}
-    final int specialNames() {
-        return specialNames;
+    /// Takes another set for the special names of macros that are read from now on, and returns
+    /// the one before.
+    final Set<String> specialNames(Set<String> names) {
+        Set<String> before = specialNames;
+        specialNames = names;
+        return before;
+    }
+
+    /// Says whether what comes belongs to an `if`, and returns what was so before.
+    final boolean choosing(boolean now) {
+        boolean before = choosing;
+        choosing = now;
+        return before;
+    }
+
+    /// Fails if a filter or test is unknown, unless an `if` decides whether it is reached: then
+    /// it fails there.
+    final void requireKnown() {
+        if (!choosing && !unknown.isEmpty()) {
+            throw unknown.getFirst();
+        }
+        unknown.clear();
     }
 
     /// {@return an expression, with commas a tuple; `a if b else c` is read only if it is conditional}
@@ -122,10 +146,12 @@ class ExpressionParser {
 
     final Expression expression() {
         enter();
+        int known = unknown.size();
         Expression value = binary(0);
         while (take("if")) {
             Expression condition = binary(0);
             value = new Expression.Choice(condition, value, take("else") ? expression() : NOTHING);
+            unknown.subList(known, unknown.size()).clear();
         }
         leave();
         return value;
@@ -174,7 +200,7 @@ class ExpressionParser {
                 while (at(Kind.STRING)) {
                     text.append(next());
                 }
-                yield new Expression.Literal(text.toString());
+                yield new Expression.Literal(Text.of(text.toString()));
             }
             case INTEGER -> integer();
             case FLOAT -> new Expression.Literal(Double.valueOf(next().replace("_", "")));
@@ -185,8 +211,16 @@ class ExpressionParser {
 
     private Expression integer() {
         String text = next().replace("_", "");
+        int radix = text.length() < 3
+                ? 10
+                : switch (text.charAt(1)) {
+                    case 'b', 'B' -> 2;
+                    case 'o', 'O' -> 8;
+                    case 'x', 'X' -> 16;
+                    default -> 10;
+                };
         try {
-            return new Expression.Literal(Long.valueOf(text));
+            return new Expression.Literal(Long.valueOf(radix == 10 ? text : text.substring(2), radix));
         } catch (NumberFormatException e) {
             throw failure("the number " + text + " is broken or has more than 64 bits");
         }
@@ -198,7 +232,9 @@ class ExpressionParser {
             case "false", "False" -> new Expression.Literal(false);
             case "none", "None" -> NONE;
             default -> {
-                specialNames += name.equals("varargs") || name.equals("kwargs") ? 1 : 0;
+                if (SPECIAL_NAMES.contains(name)) {
+                    specialNames.add(name);
+                }
                 yield new Expression.Name(name);
             }
         };
@@ -268,13 +304,19 @@ class ExpressionParser {
     }
 
     final Expression.Use filter() {
-        String name = Filters.named(name());
+        String name = name();
+        if (!Filters.exists(name)) {
+            unknown.add(failure("No filter named '" + name + "'."));
+        }
         return new Expression.Use(name, at("(") ? arguments() : Expression.Inputs.NONE);
     }
 
     private Expression test(Expression value) {
         boolean negated = take("not");
-        String name = Tests.named(name());
+        String name = name();
+        if (!Tests.exists(name)) {
+            unknown.add(failure("No test named '" + name + "'."));
+        }
         Expression.Inputs inputs = Expression.Inputs.NONE;
         if (at("(")) {
             inputs = arguments();

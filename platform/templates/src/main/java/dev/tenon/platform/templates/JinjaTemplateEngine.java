@@ -6,7 +6,9 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.ChatTemplateEngine;
+import dev.tenon.api.text.TemplateText;
 import dev.tenon.platform.templates.values.TemplateFailure;
+import dev.tenon.platform.templates.values.Text;
 import dev.tenon.platform.templates.values.Values;
 import java.time.Clock;
 import java.util.HashMap;
@@ -61,10 +63,16 @@ public final class JinjaTemplateEngine implements ChatTemplateEngine {
     private record Template(List<Statement> body, Clock clock) implements ChatTemplate {
         @Override
         public String render(Map<String, Object> variables) {
+            return renderText(variables).text();
+        }
+
+        @Override
+        public TemplateText renderText(Map<String, Object> variables) {
             Map<String, Object> converted = HashMap.newHashMap(variables.size());
             variables.forEach((name, value) -> converted.put(name, Values.fromJava(value, 0)));
             try {
-                return new Renderer(clock, converted).render(body);
+                Text text = new Renderer(clock, converted).render(body);
+                return new TemplateText(text.toString(), text.client());
             } catch (TemplateFailure | StackOverflowError e) {
                 throw failure(FAILED, e);
             }

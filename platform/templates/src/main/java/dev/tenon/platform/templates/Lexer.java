@@ -1,7 +1,7 @@
 package dev.tenon.platform.templates;
 
+import dev.tenon.platform.templates.values.Splits;
 import dev.tenon.platform.templates.values.TemplateFailure;
-import dev.tenon.platform.templates.values.Text;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 final class Lexer {
     /// Number after a point, float, number, name, operator, in groups 1 to 4 where they are kinds of tokens.
     private static final Pattern TOKEN = Pattern.compile("((?<!\\.)\\d[\\d_]*(?:\\.\\d[\\d_]*(?:[eE][+-]?\\d[\\d_]*)?"
-            + "|[eE][+-]?\\d[\\d_]*))|(\\d[\\d_]*)"
+            + "|[eE][+-]?\\d[\\d_]*))|(0[bB][01_]+|0[oO][0-7_]+|0[xX][\\da-fA-F_]+|\\d[\\d_]*)"
             + "|([\\p{L}_][\\p{L}\\p{M}\\p{N}_]*)|(//|\\*\\*|[=!<>]=|[-+*/%~\\[\\](){}<>=.:|,;])");
     private static final Pattern RAW = Pattern.compile("\\s*raw\\s*(?:-%}\\s*|%})", Pattern.UNICODE_CHARACTER_CLASS);
     private static final Pattern END_RAW =
@@ -104,7 +104,7 @@ final class Lexer {
     private void text(int open) {
         int to = open;
         char sign = peek(open + 2);
-        while (to > at && Text.isSpace(in.charAt(to - 1)) && (sign == '-' || in.charAt(to - 1) != '\n')) {
+        while (to > at && Splits.isSpace(in.charAt(to - 1)) && (sign == '-' || in.charAt(to - 1) != '\n')) {
             to--;
         }
         boolean lineStart = to == 0 || in.charAt(to - 1) == '\n';
@@ -123,7 +123,7 @@ final class Lexer {
     }
 
     private void skipSpace() {
-        while (at < in.length() && Text.isSpace(in.charAt(at))) {
+        while (at < in.length() && Splits.isSpace(in.charAt(at))) {
             at++;
         }
     }
@@ -215,6 +215,8 @@ final class Lexer {
             text.append("\n\t\r\b\f\u0007\u000b\\'\"".charAt(simple));
         } else if (e == 'x' || e == 'u' || e == 'U') {
             code(text, e == 'x' ? 2 : e == 'u' ? 4 : 8, 16);
+        } else if (e == 'N' && peek(at) == '{') {
+            named(text);
         } else if (e >= '0' && e <= '7') {
             int digits = 1;
             while (digits < 3 && peek(at - 1 + digits) >= '0' && peek(at - 1 + digits) <= '7') {
@@ -224,6 +226,16 @@ final class Lexer {
             code(text, digits, 8);
         } else if (e != '\n') {
             text.append('\\').append(e);
+        }
+    }
+
+    private void named(StringBuilder text) {
+        int end = Math.max(at, in.indexOf('}', at));
+        try {
+            text.appendCodePoint(Character.codePointOf(in.substring(at + 1, end)));
+            at = end + 1;
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            throw failure(in, at - 1, "the string has a broken escape");
         }
     }
 

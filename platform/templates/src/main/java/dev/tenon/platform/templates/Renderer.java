@@ -10,6 +10,7 @@ import dev.tenon.platform.templates.values.Operators;
 import dev.tenon.platform.templates.values.TemplateFailure;
 import dev.tenon.platform.templates.values.Tests;
 import dev.tenon.platform.templates.values.Text;
+import dev.tenon.platform.templates.values.TextBuilder;
 import dev.tenon.platform.templates.values.Tuple;
 import dev.tenon.platform.templates.values.Undefined;
 import dev.tenon.platform.templates.values.Values;
@@ -26,7 +27,7 @@ final class Renderer {
     private final Budget budget = new Budget();
     private final Clock clock;
     private Scope scope;
-    private StringBuilder out = new StringBuilder();
+    private TextBuilder out = new TextBuilder();
 
     /// Starts a rendering with the clock of `strftime_now` and the variables, which are changed.
     Renderer(Clock clock, Map<String, Object> variables) {
@@ -44,9 +45,9 @@ final class Renderer {
         CONTINUE
     }
 
-    String render(List<Statement> body) {
+    Text render(List<Statement> body) {
         renderAll(body);
-        return out.toString();
+        return out.toText();
     }
 
     private Object lookUp(String name) {
@@ -88,7 +89,7 @@ final class Renderer {
     private Flow render(Statement statement) {
         return switch (statement) {
             case Statement.Output output -> write(Text.str(budget, eval(output.value())));
-            case Statement.Set set -> assign(set.target(), eval(set.value()));
+            case Statement.Assign set -> assign(set.target(), eval(set.value()));
             case Statement.If choice -> choose(choice);
             case Statement.For loop -> loop(loop, eval(loop.items()), scope, 0);
             case Statement.Macro macro -> set(macro.name(), macro(macro));
@@ -99,8 +100,9 @@ final class Renderer {
         };
     }
 
-    private Flow write(String text) {
-        Budget.check(out.append(budget.made(text)));
+    private Flow write(Text text) {
+        budget.string(text.toString().length());
+        out.append(text);
         return Flow.NEXT;
     }
 
@@ -146,15 +148,16 @@ final class Renderer {
     }
 
     /// {@return the text written since output was put aside, which goes on now}
-    private String captured(StringBuilder before) {
-        String text = budget.made(out.toString());
+    private Text captured(TextBuilder before) {
+        Text text = out.toText();
+        budget.string(text.toString().length());
         out = before;
         return text;
     }
 
     private Flow capture(Statement.Capture capture) {
-        StringBuilder before = out;
-        out = new StringBuilder();
+        TextBuilder before = out;
+        out = new TextBuilder();
         Flow flow = with(new Statement.With(List.of(), List.of(), capture.body()));
         Object value = captured(before);
         if (flow != Flow.NEXT) {
@@ -185,7 +188,7 @@ final class Renderer {
             if (!(eval(attribute.base()) instanceof Builtin.Namespace space)) {
                 throw new TemplateFailure("cannot assign attribute on non-namespace object");
             }
-            space.attributes().put(attribute.name(), value);
+            space.attributes().put(Text.of(attribute.name()), value);
             return Flow.NEXT;
         }
         List<Expression> targets = ((Expression.Sequence) target).items();
@@ -208,17 +211,16 @@ final class Renderer {
     }
 
     private Callable macro(Statement.Macro macro) {
-        Scope outer = scope;
-        return (limits, args) -> callMacro(macro, outer, args);
+        return new MacroValue(this, macro, scope);
     }
 
-    private String callMacro(Statement.Macro macro, Scope outer, Arguments args) {
+    Text callMacro(Statement.Macro macro, Scope outer, Arguments args) {
         Map<String, Object> named = new LinkedHashMap<>(args.named());
         List<Object> positional = args.positional();
-        Object caller = named.remove("caller");
+        Object caller = macro.uses().contains("caller") ? named.remove("caller") : null;
         int n = macro.parameters().size();
-        StringBuilder text = out;
-        out = new StringBuilder();
+        TextBuilder text = out;
+        out = new TextBuilder();
         Scope before = enter(outer);
         int next = 0;
         for (Map.Entry<String, Expression> parameter : macro.parameters().entrySet()) {
@@ -229,13 +231,13 @@ final class Renderer {
             Object missing = new Undefined("parameter '" + name + "' was not provided");
             set(name, given != null ? given : otherwise == null ? missing : eval(otherwise));
         }
-        if (!macro.takesMore() && (positional.size() > n || !named.isEmpty())) {
-            String what =
-                    positional.size() > n ? "not more than " + n + " argument(s)" : "no keyword " + named.keySet();
+        boolean tooMany = positional.size() > n && !macro.uses().contains("varargs");
+        if (tooMany || !named.isEmpty() && !macro.uses().contains("kwargs")) {
+            String what = tooMany ? "not more than " + n + " argument(s)" : "no keyword " + named.keySet();
             throw new TemplateFailure("macro '" + macro.name() + "' takes " + what);
         }
         set("varargs", new Tuple(positional.subList(Math.min(n, positional.size()), positional.size())));
-        set("kwargs", named);
+        set("kwargs", Values.mapping(named));
         set("caller", caller == null ? new Undefined("No caller defined") : caller);
         renderAll(macro.body());
         leave(before);
@@ -272,9 +274,7 @@ final class Renderer {
             values.addAll(Values.iterate(budget, eval(inputs.spread())));
         }
         if (inputs.mapping() != null) {
-            for (Object pair : Values.items(budget, eval(inputs.mapping()))) {
-                named.put(Text.str(budget, ((Tuple) pair).get(0)), ((Tuple) pair).get(1));
-            }
+            named.putAll(Values.names(eval(inputs.mapping())));
         }
         return new Arguments(values, named);
     }
@@ -319,9 +319,14 @@ final class Renderer {
         return switch (binary.operator()) {
             case "and" -> Values.truth(left) ? eval(binary.right()) : left;
             case "or" -> Values.truth(left) ? left : eval(binary.right());
-            case "~" -> budget.made(Text.str(budget, left).concat(Text.str(budget, eval(binary.right()))));
+            case "~" -> joined(Text.str(budget, left), Text.str(budget, eval(binary.right())));
             default -> Operators.binary(budget, binary.operator(), left, eval(binary.right()));
         };
+    }
+
+    private Text joined(Text left, Text right) {
+        budget.string((long) left.toString().length() + right.toString().length());
+        return left.concat(right);
     }
 
     /// The `loop` variable of a running loop; a recursive loop may be called with other items.
@@ -345,8 +350,8 @@ final class Renderer {
             if (!loop.recursive()) {
                 throw new TemplateFailure("The loop must have the 'recursive' marker to be called recursively.");
             }
-            StringBuilder before = out;
-            out = new StringBuilder();
+            TextBuilder before = out;
+            out = new TextBuilder();
             loop(loop, arguments.need(0, "iterable"), outer, depth + 1);
             return captured(before);
         }

@@ -1,10 +1,13 @@
 package dev.tenon.platform.templates;
 
 import dev.tenon.platform.templates.Lexer.Kind;
+import dev.tenon.platform.templates.values.Text;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /// Reads a template's statements. Tags that read other templates do not exist.
 final class TemplateParser extends ExpressionParser {
@@ -26,16 +29,18 @@ final class TemplateParser extends ExpressionParser {
             Kind kind = peek().kind();
             String text = next();
             if (kind == Kind.TEXT) {
-                body.add(new Statement.Output(new Expression.Literal(text)));
+                body.add(new Statement.Output(new Expression.Literal(Text.of(text))));
             } else if (kind == Kind.EXPRESSION) {
                 body.add(new Statement.Output(tuple(true)));
                 need("}}");
+                requireKnown();
             } else if (at(Kind.NAME) && List.of(ends).contains(peek().text())) {
                 leave();
                 return body;
             } else {
                 body.add(statement(name()));
                 need("%}");
+                requireKnown();
             }
         }
         if (ends.length > 0) {
@@ -47,12 +52,15 @@ final class TemplateParser extends ExpressionParser {
     /// Reads the end of a tag and a body after it.
     private List<Statement> bodyAfterTag(String... ends) {
         need("%}");
+        requireKnown();
         return body(ends);
     }
 
     /// Reads the end of a tag, a body after it, and the name of the tag that ends it.
     private List<Statement> block(String end) {
+        boolean before = choosing(false);
         List<Statement> body = bodyAfterTag(end);
+        choosing(before);
         next();
         return body;
     }
@@ -66,6 +74,21 @@ final class TemplateParser extends ExpressionParser {
             case "call" -> call();
             case "filter" -> capture(null, new ArrayList<>(List.of(filter())), "endfilter");
             case "with" -> with();
+            case "autoescape" -> {
+                if (!(expression() instanceof Expression.Literal off)
+                        || !off.value().equals(false)) {
+                    throw failure("only 'autoescape false' is part of chat templates");
+                }
+                yield new Statement.With(List.of(), List.of(), block("endautoescape"));
+            }
+            case "block" -> namedBlock();
+            case "print" -> {
+                List<Statement> values = new ArrayList<>();
+                do {
+                    values.add(new Statement.Output(expression()));
+                } while (take(","));
+                yield new Statement.With(List.of(), List.of(), values);
+            }
             case "generation" -> new Statement.With(List.of(), List.of(), block("endgeneration"));
             case "do" -> new Statement.If(List.of(new Statement.Branch(tuple(true), List.of())));
             case "break", "continue" -> {
@@ -80,6 +103,7 @@ final class TemplateParser extends ExpressionParser {
 
     private Statement ifStatement() {
         List<Statement.Branch> branches = new ArrayList<>();
+        boolean before = choosing(true);
         do {
             Expression condition = tuple(true);
             branches.add(new Statement.Branch(condition, bodyAfterTag("elif", "else", "endif")));
@@ -88,6 +112,7 @@ final class TemplateParser extends ExpressionParser {
             branches.add(new Statement.Branch(new Expression.Literal(true), bodyAfterTag("endif")));
         }
         need("endif");
+        choosing(before);
         return new Statement.If(branches);
     }
 
@@ -97,11 +122,13 @@ final class TemplateParser extends ExpressionParser {
         Expression items = tuple(false);
         Expression filter = take("if") ? expression() : null;
         boolean recursive = take("recursive");
-        boolean before = inLoop;
+        boolean outer = inLoop;
+        boolean before = choosing(false);
         inLoop = true;
         List<Statement> body = bodyAfterTag("else", "endfor");
-        inLoop = before;
+        inLoop = outer;
         List<Statement> otherwise = take("else") ? bodyAfterTag("endfor") : List.of();
+        choosing(before);
         need("endfor");
         return new Statement.For(target, items, filter, recursive, body, otherwise);
     }
@@ -130,7 +157,7 @@ final class TemplateParser extends ExpressionParser {
 
     private Statement set() {
         Expression target = target();
-        return take("=") ? new Statement.Set(target, tuple(true)) : capture(target, new ArrayList<>(), "endset");
+        return take("=") ? new Statement.Assign(target, tuple(true)) : capture(target, new ArrayList<>(), "endset");
     }
 
     private Statement capture(Expression target, List<Expression.Use> filters, String end) {
@@ -153,11 +180,13 @@ final class TemplateParser extends ExpressionParser {
     /// Reads a body that is rendered when it is called.
     private Statement.Macro macro(String name, Map<String, Expression> parameters, String end) {
         boolean before = inLoop;
-        int special = specialNames();
+        Set<String> outer = specialNames(new HashSet<>());
         inLoop = false;
         List<Statement> body = block(end);
         inLoop = before;
-        return new Statement.Macro(name, parameters, body, specialNames() > special);
+        Set<String> uses = specialNames(outer);
+        outer.addAll(uses);
+        return new Statement.Macro(name, parameters, body, uses);
     }
 
     private Statement call() {
@@ -171,11 +200,24 @@ final class TemplateParser extends ExpressionParser {
     private Statement with() {
         List<Expression> targets = new ArrayList<>();
         List<Expression> values = new ArrayList<>();
-        do {
+        while (!at("%}")) {
             targets.add(assignable(operand()));
             need("=");
             values.add(expression());
-        } while (take(","));
+            separator("%}");
+        }
         return new Statement.With(targets, values, block("endwith"));
+    }
+
+    /// A block is written where it stands, because nothing can extend a chat template.
+    private Statement namedBlock() {
+        name();
+        take("scoped");
+        take("required");
+        Statement block = new Statement.With(List.of(), List.of(), block("endblock"));
+        if (at(Kind.NAME)) {
+            name();
+        }
+        return block;
     }
 }

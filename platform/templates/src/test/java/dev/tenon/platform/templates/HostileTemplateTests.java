@@ -63,7 +63,7 @@ class HostileTemplateTests {
                 "{% set s = 'ab' * 4000000 %}{% for i in range(99999) %}{{ s[::-1] | length }}{% endfor %}",
                 "{% set s = 'ab' * 4000000 %}{% for i in range(99999) %}"
                         + "{{ 'ba' * 3 in s }}{{ s.count('a') }}{% endfor %}",
-                "{{ messages | map('map', 'map') | map('list') | list }}{{ 'x'.format() }}{{ '{0.x}'.format(1) }}",
+                "{{ messages | map('map', 'map') | map('map', 'list') | map('list') | list }}",
                 "{{ " + "(".repeat(5000) + "1" + ")".repeat(5000) + " }}",
                 "{{ " + "[".repeat(5000) + "]".repeat(5000) + " }}",
                 "{{ " + "-".repeat(5000) + "1 }}",
@@ -123,7 +123,6 @@ class HostileTemplateTests {
                 "today",
                 "unixtimestamp",
                 "super",
-                "self",
                 "context",
                 "this")) {
             assertEquals("", ENGINE.compile("{{ " + name + " }}").render(variables), name);
@@ -137,15 +136,13 @@ class HostileTemplateTests {
                 "import 'a' as b",
                 "from 'a' import b",
                 "extends 'a'",
-                "block x",
                 "autoescape true",
                 "ifchanged x",
                 "cycle 'a'",
-                "print x",
                 "unless x")) {
             assertThrows(ModelFormatException.class, () -> ENGINE.compile("{% " + tag + " %}"), tag);
         }
-        for (String filter : List.of("render", "fromjson", "log", "pprint", "root", "ipaddr", "fromyaml")) {
+        for (String filter : List.of("render", "fromjson", "log", "root", "ipaddr", "fromyaml")) {
             assertThrows(ModelFormatException.class, () -> ENGINE.compile("{{ 'x'|" + filter + " }}"), filter);
         }
     }

@@ -14,8 +14,15 @@ public final class Access {
         Values.used(base);
         Object value = own(base, name);
         if (value == null && base instanceof Map<?, ?> map) {
-            value = map.get(name);
+            value = map.get(Text.of(name));
         }
+        return value == null ? missing(base, name) : value;
+    }
+
+    /// {@return a method or attribute, no entry}
+    static Object attributeOnly(Object base, String name) {
+        Values.used(base);
+        Object value = own(base, name);
         return value == null ? missing(base, name) : value;
     }
 
@@ -26,27 +33,26 @@ public final class Access {
         Object value = null;
         if (base instanceof Map<?, ?> map) {
             value = key instanceof List<?> && !(key instanceof Tuple) ? null : map.get(Values.key(key));
-        } else if (Values.isInteger(key) && (base instanceof List || base instanceof String)) {
+        } else if (Values.isInteger(key) && (base instanceof List || base instanceof Text)) {
             long n = Values.length(base);
             int i = (int) Math.clamp(Values.toLong(key) < 0 ? Values.toLong(key) + n : Values.toLong(key), -1, n);
-            value = i < 0 || i == n ? null : base instanceof List<?> l ? l.get(i) : Text.slice((String) base, i, i + 1);
+            value = i < 0 || i == n ? null : base instanceof List<?> l ? l.get(i) : ((Text) base).slice(i, i + 1);
         }
-        if (value == null && key instanceof String name) {
-            value = own(base, name);
-            return value == null ? missing(base, name) : value;
+        if (value == null && key instanceof Text name) {
+            value = own(base, name.toString());
+            return value == null ? missing(base, name.toString()) : value;
         }
         return value == null ? new Undefined(kind(base) + " has no element " + Printer.repr(budget, key)) : value;
     }
 
     /// {@return a method or attribute that a value has whatever its entries are, or null}
     private static Object own(Object base, String name) {
-        boolean methods = base instanceof String || base instanceof Map || base instanceof List;
-        if (base instanceof Callable callable) {
-            return callable.attribute(name);
-        }
-        return base instanceof Builtin.Namespace n
-                ? n.attributes().get(name)
-                : methods ? Builtin.method(base, name) : null;
+        return switch (base) {
+            case Callable callable -> callable.attribute(name);
+            case Builtin.Namespace space -> space.attributes().get(Text.of(name));
+            case Tuple tuple when tuple.named(name) != null -> tuple.named(name);
+            default -> Methods.of(base, name);
+        };
     }
 
     private static Undefined missing(Object base, String name) {
@@ -60,7 +66,7 @@ public final class Access {
     /// {@return `base[start:stop:step]`; absent bounds are `None`}
     public static Object slice(Budget budget, Object base, Object start, Object stop, Object step) {
         Values.used(base);
-        if (!(base instanceof String) && !(base instanceof List)) {
+        if (!(base instanceof Text) && !(base instanceof List)) {
             throw new TemplateFailure("'" + Values.type(base) + "' object cannot be sliced");
         }
         int n = (int) Values.length(base);
@@ -73,17 +79,19 @@ public final class Access {
         int from = bound(start, n, low, high, by > 0 ? low : high);
         int to = bound(stop, n, low, high, by > 0 ? high : low);
         budget.step(n / 16 + 1);
-        if (base instanceof String s && by == 1) {
-            return budget.made(Text.slice(s, from, Math.max(from, to)));
+        if (base instanceof Text text && by == 1) {
+            Text part = text.slice(from, Math.max(from, to));
+            budget.string(part.toString().length());
+            return part;
         }
-        List<?> items = base instanceof List<?> l ? l : Text.characters(budget, (String) base);
+        List<?> items = base instanceof List<?> l ? l : Splits.characters(budget, (Text) base);
         List<Object> chosen = new ArrayList<>();
         for (long i = from; by > 0 ? i < to : i > to; i += Math.clamp(by, -n, n)) {
             chosen.add(items.get((int) i));
         }
         budget.step(chosen.size());
-        if (base instanceof String) {
-            return Text.join(budget, "", chosen, true);
+        if (base instanceof Text) {
+            return Splits.join(budget, Text.EMPTY, chosen, true);
         }
         return base instanceof Tuple ? new Tuple(chosen) : chosen;
     }

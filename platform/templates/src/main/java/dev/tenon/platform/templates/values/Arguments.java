@@ -8,6 +8,31 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
     /// No arguments.
     public static final Arguments NONE = new Arguments(List.of(), Map.of());
 
+    /// Fails unless the arguments fit.
+    ///
+    /// @param what is called, for the message
+    /// @param parameters their names, those that may be left out with `?`; a last `*` stands for
+    ///     any more
+    void require(String what, List<String> parameters) {
+        boolean more = !parameters.isEmpty() && parameters.getLast().equals("*");
+        if (positional.size() > parameters.size() && !more) {
+            throw new TemplateFailure(what + " takes at most " + parameters.size() + " argument(s)");
+        }
+        for (String name : named.keySet()) {
+            int at = Math.max(parameters.indexOf(name), parameters.indexOf(name + "?"));
+            if (!more && at < positional.size()) {
+                throw new TemplateFailure(
+                        what + (at < 0 ? " has no argument '" : " has two values for '") + name + "'");
+            }
+        }
+        for (int i = positional.size(); i < parameters.size(); i++) {
+            String name = parameters.get(i);
+            if (!name.endsWith("?") && !name.equals("*") && !named.containsKey(name)) {
+                throw new TemplateFailure(what + " lacks its argument '" + name + "'");
+            }
+        }
+    }
+
     /// {@return an argument that must be there}
     public Object need(int index, String name) {
         Object value = get(index, name, null);
@@ -22,7 +47,7 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
         return value == null ? otherwise : value;
     }
 
-    String text(int index, String name) {
+    Text text(int index, String name) {
         return Text.need(need(index, name), name);
     }
 

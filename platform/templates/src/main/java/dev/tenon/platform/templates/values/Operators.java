@@ -35,10 +35,12 @@ public final class Operators {
                     ? Double.compare(Values.toDouble(a), Values.toDouble(b))
                     : Long.compare(Values.toLong(a), Values.toLong(b));
         }
-        if (a instanceof String x && b instanceof String y) {
-            return Text.compare(x, y);
+        if (a instanceof Text x && b instanceof Text y) {
+            return x.compareTo(y);
         }
-        if (a instanceof List<?> x && b instanceof List<?> y && a instanceof Tuple == b instanceof Tuple) {
+        if (isList(a) && isList(b) && a instanceof Tuple == b instanceof Tuple) {
+            List<?> x = (List<?>) a;
+            List<?> y = (List<?>) b;
             for (int i = 0; i < Math.min(x.size(), y.size()); i++) {
                 if (!Values.equal(budget, x.get(i), y.get(i))) {
                     return order(budget, operator, x.get(i), y.get(i));
@@ -58,33 +60,37 @@ public final class Operators {
         if (Values.isNumber(a) && Values.isNumber(b)) {
             return arithmetic(operator, a, b);
         }
-        if (operator.equals("+") && a instanceof String x && b instanceof String y) {
-            budget.string((long) x.length() + y.length());
+        if (operator.equals("+") && a instanceof Text x && b instanceof Text y) {
+            budget.string((long) x.toString().length() + y.toString().length());
             return x.concat(y);
         }
-        boolean lists = a instanceof List && b instanceof List && a instanceof Tuple == b instanceof Tuple;
+        boolean lists = isList(a) && isList(b) && a instanceof Tuple == b instanceof Tuple;
         if (operator.equals("+") && lists) {
             List<Object> all = new ArrayList<>(Values.iterate(budget, a));
             all.addAll(Values.iterate(budget, b));
             return a instanceof Tuple ? new Tuple(all) : all;
         }
-        if (operator.equals("*") && Values.isInteger(a) && (b instanceof String || b instanceof List)) {
+        if (operator.equals("*") && Values.isInteger(a) && (b instanceof Text || isList(b))) {
             return compute(budget, operator, b, a);
         }
-        if (operator.equals("*") && Values.isInteger(b) && (a instanceof String || a instanceof List)) {
+        if (operator.equals("*") && Values.isInteger(b) && (a instanceof Text || isList(a))) {
             return repeat(budget, a, Math.max(0, Values.toLong(b)));
         }
-        if (operator.equals("%") && a instanceof String format) {
-            return Format.percent(budget, format, b);
+        if (operator.equals("%") && a instanceof Text format) {
+            return Percent.format(budget, format, b);
         }
         throw new TemplateFailure("unsupported operand type(s) for " + operator + ": '" + Values.type(a) + "' and '"
                 + Values.type(b) + "'");
     }
 
+    private static boolean isList(Object value) {
+        return value instanceof List && !(value instanceof Range);
+    }
+
     private static Object repeat(Budget budget, Object value, long n) {
-        if (value instanceof String s) {
-            budget.string(s.isEmpty() ? 0 : Math.max(n, n * s.length()));
-            return s.isEmpty() ? "" : s.repeat((int) n);
+        if (value instanceof Text text) {
+            budget.string(text.isEmpty() ? 0 : Math.max(n, n * text.toString().length()));
+            return text.isEmpty() ? text : text.repeat((int) n);
         }
         List<Object> all = new ArrayList<>();
         for (long i = 0; i < n && Values.truth(value); i++) {

@@ -1,6 +1,5 @@
 package dev.tenon.platform.templates.values;
 
-import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -12,32 +11,45 @@ import java.util.regex.Pattern;
 final class Printer {
     private static final Predicate<String> UNPRINTABLE =
             Pattern.compile("[\\p{C}\\p{Z}&&[^ ]]").asMatchPredicate();
+    private static final int PAGE = 80;
 
     private final Budget budget;
-    private final StringBuilder out = new StringBuilder();
+    private final TextBuilder out = new TextBuilder();
     private final boolean json;
     private boolean ascii;
     private boolean sortKeys;
-    private String indent;
-    private String itemSeparator = ", ";
-    private String keySeparator = ": ";
+    private Text indent;
+    private Text itemSeparator = Text.of(", ");
+    private Text keySeparator = Text.of(": ");
 
     private Printer(Budget budget, boolean json) {
         this.budget = budget;
         this.json = json;
     }
 
-    static String repr(Budget budget, Object value) {
+    static Text repr(Budget budget, Object value) {
         return new Printer(budget, false).print(value);
     }
 
-    static String json(Budget budget, Object value, Arguments args) {
+    /// {@return a value as Python's `pprint` writes it}
+    static Text pretty(Budget budget, Object value) {
+        Printer printer = new Printer(budget, false);
+        printer.sortKeys = true;
+        Text text = printer.print(value);
+        if (text.length() > PAGE && !(Values.isNumber(value))) {
+            throw new TemplateFailure("pprint of more than " + PAGE + " characters is not part of chat templates");
+        }
+        return text;
+    }
+
+    static Text json(Budget budget, Object value, Arguments args) {
         Printer printer = new Printer(budget, true);
         printer.ascii = args.flag(0, "ensure_ascii");
         Object by = args.get(1, "indent", Values.NONE);
         if (by != Values.NONE) {
-            printer.indent = by instanceof String s ? s : " ".repeat(Math.clamp(args.integer(1, "indent", 0), 0, 64));
-            printer.itemSeparator = ",";
+            printer.indent =
+                    by instanceof Text s ? s : Text.of(" ".repeat(Math.clamp(args.integer(1, "indent", 0), 0, 64)));
+            printer.itemSeparator = Text.of(",");
         }
         if (args.get(2, "separators", Values.NONE) instanceof List<?> l && l.size() == 2) {
             printer.itemSeparator = Text.need(l.get(0), "separators");
@@ -47,25 +59,32 @@ final class Printer {
         return printer.print(value);
     }
 
-    private String print(Object value) {
+    static boolean isPrintable(int c) {
+        return !UNPRINTABLE.test(Character.toString(c));
+    }
+
+    private Text print(Object value) {
         write(value, 0);
-        return budget.made(out.toString());
+        return Splits.made(budget, out);
     }
 
     private void write(Object value, int depth) {
         budget.step(1);
-        Budget.check(out);
-        if (value instanceof String s) {
+        if (value instanceof Text s) {
             quote(s);
-        } else if (value instanceof List<?> l) {
+        } else if (value instanceof List<?> l && !(value instanceof Range)) {
             boolean tuple = !json && value instanceof Tuple;
             writeAll(tuple ? "(" : "[", l, tuple ? (l.size() == 1 ? ",)" : ")") : "]", depth);
         } else if (value instanceof Map<?, ?> m) {
             writeAll("{", sorted(m).entrySet(), "}", depth);
+        } else if (value instanceof View view && !json) {
+            out.append(view.type()).append("(");
+            write(view.items(), depth);
+            out.append(")");
         } else if (value instanceof Builtin.Namespace n && !json) {
             out.append("<Namespace ");
             write(n.attributes(), depth);
-            out.append('>');
+            out.append(">");
         } else {
             out.append(scalar(value));
         }
@@ -73,26 +92,33 @@ final class Printer {
 
     private void writeAll(String open, Collection<?> items, String close, int depth) {
         out.append(open);
-        String before = "";
+        Text before = Text.EMPTY;
         for (Object item : items) {
             newline(before, depth + 1);
             before = itemSeparator;
             if (item instanceof Map.Entry<?, ?> e) {
-                write(json && !(e.getKey() instanceof String) ? scalar(e.getKey()) : e.getKey(), depth);
+                if (json && !(e.getKey() instanceof Text)) {
+                    if (e.getKey() instanceof List) {
+                        throw new TemplateFailure("keys must be str, int, float, bool or None, not tuple");
+                    }
+                    out.append("\"").append(scalar(e.getKey())).append("\"");
+                } else {
+                    write(e.getKey(), depth);
+                }
                 out.append(keySeparator);
             }
             write(item instanceof Map.Entry<?, ?> e ? e.getValue() : item, depth + 1);
         }
         if (!items.isEmpty()) {
-            newline("", depth);
+            newline(Text.EMPTY, depth);
         }
         out.append(close);
     }
 
-    private void newline(String before, int depth) {
+    private void newline(Text before, int depth) {
         out.append(before);
         if (indent != null) {
-            out.append('\n').repeat(indent, depth);
+            out.append("\n").append(indent.repeat(depth));
         }
     }
 
@@ -102,11 +128,12 @@ final class Printer {
             case Long l -> l.toString();
             case Double d when json && d.isNaN() -> "NaN";
             case Double d when json && d.isInfinite() -> d > 0 ? "Infinity" : "-Infinity";
-            case Double d -> floating(d);
+            case Double d -> Numbers.repr(d);
             case Object o when o == Values.NONE -> json ? "null" : "None";
             case Object o
             when json -> throw new TemplateFailure("Object of type " + Values.type(o) + " is not JSON serializable");
             case Undefined u -> "Undefined";
+            case Range range -> range.toString();
             default -> "<" + Values.type(value) + ">";
         };
     }
@@ -120,39 +147,32 @@ final class Printer {
         return sorted;
     }
 
-    private void quote(String s) {
+    private void quote(Text text) {
+        String s = text.toString();
         char quote = json || s.indexOf('\'') >= 0 && s.indexOf('"') < 0 ? '"' : '\'';
         out.append(quote);
-        (json ? s.chars() : s.codePoints()).forEach(c -> {
-            int simple = (json ? "\\\n\r\t\b\f" : "\\\n\r\t").indexOf(c);
-            if (simple >= 0 || c == quote) {
-                out.append('\\').append(c == quote ? quote : "\\nrtbf".charAt(simple));
-            } else if (json ? c >= 0x20 && !(ascii && c > 0x7e) : !UNPRINTABLE.test(Character.toString(c))) {
-                out.appendCodePoint(c);
-            } else {
-                out.append(
-                        (json || c > 0xff && c < 0x10000 ? "\\u%04x" : c < 0x100 ? "\\x%02x" : "\\U%08x").formatted(c));
+        int from = 0;
+        int c;
+        for (int i = 0; i < s.length(); i += json ? 1 : Character.charCount(c)) {
+            c = json ? s.charAt(i) : s.codePointAt(i);
+            String escape = escape(c, quote);
+            if (escape != null) {
+                out.append(text, from, i).append(escape, text, i);
+                from = i + (json ? 1 : Character.charCount(c));
             }
-        });
-        out.append(quote);
+        }
+        out.append(text, from, s.length()).append(quote);
     }
 
-    /// {@return a float as Python prints it: the shortest digits, an exponent from 1e16 and below 1e-4}
-    private static String floating(double d) {
-        if (Double.isNaN(d) || Double.isInfinite(d)) {
-            return Double.isNaN(d) ? "nan" : d > 0 ? "inf" : "-inf";
+    /// {@return what stands for a character, or null if it stands for itself}
+    private String escape(int c, char quote) {
+        int simple = (json ? "\\\n\r\t\b\f" : "\\\n\r\t").indexOf(c);
+        if (simple >= 0 || c == quote) {
+            return "\\" + (c == quote ? quote : "\\nrtbf".charAt(simple));
         }
-        if (d == 0) {
-            return 1 / d < 0 ? "-0.0" : "0.0";
+        if (json ? c >= 0x20 && !(ascii && c > 0x7e) : c >= 0x20 && c < 0x7f || isPrintable(c)) {
+            return null;
         }
-        BigDecimal digits = new BigDecimal(Double.toString(d)).stripTrailingZeros();
-        int exponent = digits.precision() - digits.scale() - 1;
-        if (exponent >= -4 && exponent < 16) {
-            return digits.scale() > 0 ? digits.toPlainString() : digits.toPlainString() + ".0";
-        }
-        String all = digits.unscaledValue().abs().toString();
-        String mantissa = all.length() == 1 ? all : all.charAt(0) + "." + all.substring(1);
-        String zero = Math.abs(exponent) < 10 ? "0" : "";
-        return (d < 0 ? "-" : "") + mantissa + (exponent < 0 ? "e-" : "e+") + zero + Math.abs(exponent);
+        return (json || c > 0xff && c < 0x10000 ? "\\u%04x" : c < 0x100 ? "\\x%02x" : "\\U%08x").formatted(c);
     }
 }

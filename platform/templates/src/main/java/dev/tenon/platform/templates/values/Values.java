@@ -1,9 +1,11 @@
 package dev.tenon.platform.templates.values;
 
+import dev.tenon.api.text.TemplateText;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,13 +21,16 @@ public final class Values {
     /// {@return Python's name of a value's type}
     static String type(Object value) {
         return switch (value) {
-            case String s -> "str";
+            case Text s -> "str";
             case Boolean b -> "bool";
             case Long l -> "int";
             case Double d -> "float";
             case Undefined u -> "Undefined";
             case Builtin.Namespace n -> "Namespace";
             case Tuple t -> "tuple";
+            case Range r -> "range";
+            case View v -> v.type();
+            case Generator g -> "generator";
             case List<?> l -> "list";
             case Map<?, ?> m -> "dict";
             default -> value == NONE ? "NoneType" : "function";
@@ -50,10 +55,10 @@ public final class Values {
 
     /// {@return whether a value counts as true}
     public static boolean truth(Object value) {
-        if (value instanceof String s) {
-            return !s.isEmpty();
+        if (value instanceof Text text) {
+            return !text.isEmpty();
         }
-        if (value instanceof List<?> || value instanceof Map<?, ?>) {
+        if (value instanceof List<?> || value instanceof Map<?, ?> || value instanceof View) {
             return length(value) != 0;
         }
         return isNumber(value) ? toDouble(value) != 0 : value != NONE && !(value instanceof Undefined);
@@ -80,7 +85,8 @@ public final class Values {
 
     static long length(Object value) {
         return switch (value) {
-            case String s -> Text.length(s);
+            case Text text -> text.length();
+            case View view -> view.items().size();
             case Collection<?> c -> c.size();
             case Map<?, ?> m -> m.size();
             case Undefined u -> 0;
@@ -100,13 +106,49 @@ public final class Values {
             budget.step(m.size());
             return new ArrayList<>(m.keySet());
         }
-        if (value instanceof String s) {
-            return Text.characters(budget, s);
+        if (value instanceof Text text) {
+            return Splits.characters(budget, text);
+        }
+        if (value instanceof View view) {
+            return iterate(budget, view.items());
+        }
+        if (value instanceof Generator generator) {
+            List<Object> items = new ArrayList<>();
+            while (generator.hasNext()) {
+                budget.step(1);
+                items.add(generator.next());
+            }
+            return items;
         }
         if (!(value instanceof Undefined)) {
             throw new TemplateFailure("'" + type(value) + "' object is not iterable");
         }
         return List.of();
+    }
+
+    /// {@return the items of a value one by one}
+    static Iterator<Object> iterator(Budget budget, Object value) {
+        return value instanceof Generator generator
+                ? generator
+                : iterate(budget, value).iterator();
+    }
+
+    /// {@return a mapping as arguments by name}
+    public static Map<String, Object> names(Object value) {
+        used(value);
+        if (!(value instanceof Map<?, ?> map) || !map.keySet().stream().allMatch(Text.class::isInstance)) {
+            throw new TemplateFailure("a mapping with names was expected, not " + type(value));
+        }
+        Map<String, Object> named = new LinkedHashMap<>();
+        map.forEach((key, each) -> named.put(key.toString(), each));
+        return named;
+    }
+
+    /// {@return arguments by name as a dictionary}
+    public static Map<Object, Object> mapping(Map<String, Object> named) {
+        Map<Object, Object> map = LinkedHashMap.newLinkedHashMap(named.size());
+        named.forEach((name, value) -> map.put(Text.of(name), value));
+        return map;
     }
 
     /// {@return keys and values of a dictionary as pairs}
@@ -129,7 +171,7 @@ public final class Values {
             return isInteger(a) && isInteger(b) ? toLong(a) == toLong(b) : toDouble(a) == toDouble(b);
         }
         if (a instanceof List<?> x && b instanceof List<?> y) {
-            boolean equal = a instanceof Tuple == b instanceof Tuple && x.size() == y.size();
+            boolean equal = type(a).equals(type(b)) && x.size() == y.size();
             for (int i = 0; equal && i < x.size(); i++) {
                 equal = equal(budget, x.get(i), y.get(i));
             }
@@ -142,23 +184,24 @@ public final class Values {
             }
             return equal;
         }
-        return a == b || (a instanceof String && a.equals(b)) || (a instanceof Undefined && b instanceof Undefined);
+        return a == b || (a instanceof Text && a.equals(b)) || (a instanceof Undefined && b instanceof Undefined);
     }
 
     static boolean contains(Budget budget, Object container, Object value) {
-        if (container instanceof String s) {
-            budget.step(s.length() / 64);
+        if (container instanceof Text text) {
+            budget.step(text.toString().length() / 64);
             used(value);
-            if (value instanceof String part) {
-                return s.contains(part);
+            if (value instanceof Text part) {
+                return text.toString().contains(part.toString());
             }
             throw new TemplateFailure("'in <string>' requires string as left operand, not " + type(value));
         }
         if (container instanceof Map<?, ?> m) {
             return m.containsKey(key(value));
         }
-        for (Object item : iterate(budget, container)) {
-            if (equal(budget, item, value)) {
+        Iterator<Object> items = iterator(budget, container);
+        while (items.hasNext()) {
+            if (equal(budget, items.next(), value)) {
                 return true;
             }
         }
@@ -179,7 +222,8 @@ public final class Values {
 
     /// {@return Java values as a template's values, copied}
     ///
-    /// @param value a string, number, boolean, null, list or map with string keys
+    /// @param value a string, template text, number, boolean, null, list or map with strings or
+    ///     template texts as keys
     /// @param depth how deep it stands, 0 outside
     /// @throws IllegalArgumentException if it holds anything else, or itself
     public static Object fromJava(Object value, int depth) {
@@ -189,15 +233,18 @@ public final class Values {
         }
         return switch (value) {
             case null -> NONE;
-            case String s -> s;
+            case String s -> Text.of(s);
+            case TemplateText t -> Text.of(t.text(), t.client());
             case Boolean b -> b;
             case BigInteger i when i.bitLength() > 63 -> i.doubleValue();
             case Number n when n instanceof Double || n instanceof Float || n instanceof BigDecimal -> n.doubleValue();
             case Number n -> n.longValue();
-            case CharSequence s -> s.toString();
+            case CharSequence s -> Text.of(s.toString());
             case Map<?, ?> m -> {
                 Map<Object, Object> copy = LinkedHashMap.newLinkedHashMap(m.size());
-                m.forEach((k, v) -> copy.put(String.valueOf(k), fromJava(v, depth + 1)));
+                m.forEach((k, v) -> copy.put(
+                        k instanceof TemplateText ? fromJava(k, 0) : Text.of(String.valueOf(k)),
+                        fromJava(v, depth + 1)));
                 yield copy;
             }
             case Iterable<?> items -> {
