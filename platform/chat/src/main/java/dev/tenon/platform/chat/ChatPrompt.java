@@ -3,8 +3,8 @@ package dev.tenon.platform.chat;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
-import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.api.text.TemplateText;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.UserText;
 import java.util.ArrayList;
@@ -21,10 +21,12 @@ public record ChatPrompt(String text, int[] tokens) {
     private static final String INSTRUCTIONS = """
             You may call one or more functions to help with the user's query. These are their signatures:
             <tools>
-            %s
+            """;
+    private static final String FORM = """
+
             </tools>
             For each call write the function's name and its arguments, a JSON object, in this form:
-            %s""";
+            """;
 
     /// Renders and encodes a conversation.
     ///
@@ -41,18 +43,17 @@ public record ChatPrompt(String text, int[] tokens) {
                         "The model has no chat template and does not chat. Have it continue a text.",
                         null));
         Tokenizer tokenizer = model.tokenizer();
-        String source = model.file().metadata().string(ReplyFormat.TEMPLATE).orElse("");
-        UserText user = texts(tokenizer, source, input);
+        UserText user = new UserText(tokenizer);
         Map<String, Object> variables = new LinkedHashMap<>();
         input.variables().forEach((name, value) -> variables.put(name, user.mark(value)));
-        List<Map<String, Object>> messages = marked(user, input.messages());
-        List<Map<String, Object>> tools = marked(user, input.tools());
+        List<Map<String, Object>> messages = input.messages();
+        List<Map<String, Object>> tools = input.tools();
         if (!format.takesCalls()) {
             messages = withoutCalls(format, messages);
         }
         if (format.takesTools()) {
             if (!tools.isEmpty()) {
-                variables.put("tools", tools);
+                variables.put("tools", user.mark(tools));
             }
         } else if (!tools.isEmpty()) {
             messages = withTools(format, messages, tools);
@@ -61,55 +62,42 @@ public record ChatPrompt(String text, int[] tokens) {
         variables.put("bos_token", bos);
         variables.put("eos_token", piece(tokenizer, tokenizer.eos()));
         variables.put("add_generation_prompt", !input.continued());
-        variables.put("messages", messages);
-        String text = render(template, variables, messages);
+        UserText.Plain plain = render(template, user, variables, messages);
         if (input.continued()) {
-            text = open(text, String.valueOf(messages.getLast().get("content")));
+            plain = open(plain, String.valueOf(messages.getLast().get("content")));
         }
-        boolean written = !bos.isEmpty() && text.startsWith(bos);
-        UserText.Plain plain = user.plain(text);
-        int[] tokens = PromptText.encode(model, plain.text(), tokenizer.addsBos() && !written, plain.borders());
+        boolean added = tokenizer.addsBos() && !plain.beginsWith(bos);
+        int[] tokens = PromptText.encode(model, plain.text(), added, plain.borders());
         return new ChatPrompt(plain.text(), tokens);
     }
 
-    private static UserText texts(Tokenizer tokenizer, String template, ChatInput input) {
-        try {
-            return new UserText(tokenizer, template, input.messages(), input.tools(), input.variables());
-        } catch (TenonException e) {
-            throw ChatException.of("messages", e);
-        }
-    }
-
-    @SuppressWarnings("unchecked") // marking keeps lists and maps as they are
-    private static List<Map<String, Object>> marked(UserText user, List<Map<String, Object>> values) {
-        return (List<Map<String, Object>>) user.mark(values);
-    }
-
     /// Cuts off what the template wrote after the last message, so that it goes on.
-    private static String open(String text, String last) {
+    private static UserText.Plain open(UserText.Plain prompt, String last) {
         String content = last.strip();
-        int at = text.lastIndexOf(content);
+        int at = prompt.text().lastIndexOf(content);
         if (content.isEmpty() || at < 0) {
             throw ChatException.invalid(
                     "continue_final_message",
                     "The last message is empty, or the template changes it; it cannot go on.");
         }
-        return text.substring(0, at + content.length());
+        return prompt.to(at + content.length());
     }
 
     /// Renders a conversation; again with the arguments of calls as text, where the template fails to take objects.
-    private static String render(
-            ChatTemplate template, Map<String, Object> variables, List<Map<String, Object>> messages) {
+    private static UserText.Plain render(
+            ChatTemplate template, UserText user, Map<String, Object> variables, List<Map<String, Object>> messages) {
+        variables.put("messages", user.mark(messages));
         try {
-            return template.render(variables);
+            return user.render(template, variables);
         } catch (ModelFormatException e) {
             if (messages.stream().noneMatch(message -> message.containsKey("tool_calls"))) {
                 throw e;
             }
             variables.put(
-                    "messages", messages.stream().map(ChatPrompt::withText).toList());
+                    "messages",
+                    user.mark(messages.stream().map(ChatPrompt::withText).toList()));
             try {
-                return template.render(variables);
+                return user.render(template, variables);
             } catch (ModelFormatException again) {
                 e.addSuppressed(again);
                 throw e;
@@ -143,11 +131,12 @@ public record ChatPrompt(String text, int[] tokens) {
     private static List<Map<String, Object>> withTools(
             ReplyFormat format, List<Map<String, Object>> messages, List<Map<String, Object>> tools) {
         String lines = String.join("\n", tools.stream().map(Json::text).toList());
-        String form = called(format, List.of(Map.of("name", "NAME", "arguments", "ARGUMENTS")));
-        String instructions = INSTRUCTIONS.formatted(lines, form);
+        TemplateText form = called(format, List.of(Map.of("name", "NAME", "arguments", "ARGUMENTS")));
+        TemplateText instructions = UserText.join(INSTRUCTIONS, TemplateText.ofClient(lines), FORM, form);
         List<Map<String, Object>> all = new ArrayList<>(messages);
         if ("system".equals(all.getFirst().get("role"))) {
-            instructions = all.removeFirst().get("content") + "\n\n" + instructions;
+            String system = String.valueOf(all.removeFirst().get("content"));
+            instructions = UserText.join(TemplateText.ofClient(system), "\n\n", instructions);
         }
         all.addFirst(message("system", instructions));
         return all;
@@ -158,13 +147,13 @@ public record ChatPrompt(String text, int[] tokens) {
         List<Map<String, Object>> all = new ArrayList<>();
         for (Map<String, Object> message : messages) {
             String role = String.valueOf(message.get("role"));
-            String content = String.valueOf(message.get("content"));
+            TemplateText content = TemplateText.ofClient(String.valueOf(message.get("content")));
             if (role.equals("tool")) {
-                all.add(message("user", "<tool_response>\n" + content + "\n</tool_response>"));
+                all.add(message("user", UserText.join("<tool_response>\n", content, "\n</tool_response>")));
             } else if (message.get("tool_calls") instanceof List<?> calls) {
                 List<Object> functions = new ArrayList<>();
                 calls.forEach(call -> functions.add(copy(call).get("function")));
-                all.add(message(role, content + "\n" + called(format, functions)));
+                all.add(message(role, UserText.join(content, "\n", called(format, functions))));
             } else {
                 all.add(message);
             }
@@ -175,21 +164,24 @@ public record ChatPrompt(String text, int[] tokens) {
     /// {@return calls as the model writes them}
     ///
     /// @param functions maps of name and arguments
-    private static String called(ReplyFormat format, List<?> functions) {
+    private static TemplateText called(ReplyFormat format, List<?> functions) {
         CallFormat.Wording wording = format.calls().wording();
         String between = format.calls().between() == null ? "" : format.calls().between();
-        List<String> calls = new ArrayList<>();
+        List<Object> parts = new ArrayList<>(List.of(wording.before()));
+        int number = 0;
         for (Object each : functions) {
             Map<String, Object> function = copy(each);
-            Object arguments = function.get("arguments");
-            calls.add(wording.prefix()
-                    + format.calls().written(String.valueOf(function.get("name")))
-                    + (format.calls().numbered() ? calls.size() : "")
-                    + wording.middle()
-                    + written(format.calls(), arguments)
-                    + wording.suffix());
+            String name = format.calls().written(String.valueOf(function.get("name")));
+            parts.add(number == 0 ? "" : between);
+            parts.add(wording.prefix());
+            parts.add(TemplateText.ofClient(name));
+            parts.add((format.calls().numbered() ? number : "") + wording.middle());
+            parts.add(TemplateText.ofClient(written(format.calls(), function.get("arguments"))));
+            parts.add(wording.suffix());
+            number++;
         }
-        return wording.before() + String.join(between, calls) + wording.after();
+        parts.add(wording.after());
+        return UserText.join(parts.toArray());
     }
 
     private static String written(CallFormat calls, Object arguments) {
@@ -199,7 +191,7 @@ public record ChatPrompt(String text, int[] tokens) {
         return arguments instanceof String text ? text : Json.text(arguments);
     }
 
-    private static Map<String, Object> message(String role, String content) {
+    private static Map<String, Object> message(String role, TemplateText content) {
         Map<String, Object> message = new LinkedHashMap<>();
         message.put("role", role);
         message.put("content", content);

@@ -3,10 +3,12 @@ package dev.tenon.platform.chat;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.text.TemplateText;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.Tenon;
 import dev.tenon.platform.core.control.UserText;
@@ -71,32 +73,84 @@ class UserTextTests {
         }
     }
 
-    @Test
-    void textsThatATemplateJoinsForgeNothing() {
-        String piece = IntStream.range(0, model.tokenizer().vocabularySize())
+    private static String control() {
+        return IntStream.range(0, model.tokenizer().vocabularySize())
                 .filter(model.tokenizer()::isControl)
                 .mapToObj(model.tokenizer()::piece)
                 .filter(each -> each.startsWith("<|"))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    private static long controls(Object... parts) {
+        UserText.Plain plain = new UserText(model.tokenizer()).plain(UserText.join(parts));
+        int[] tokens = model.tokenizer().encode(plain.text(), false, plain.borders());
+        return Arrays.stream(tokens).filter(model.tokenizer()::isControl).count();
+    }
+
+    @Test
+    void noControlTokenHasACharacterOfTheClients() {
+        String piece = control();
+        assertEquals(2, controls("ab", piece, TemplateText.ofClient("x"), piece));
+        assertEquals(1, controls(TemplateText.ofClient(piece), piece, TemplateText.ofClient(piece + piece)));
         for (int cut = 1; cut < piece.length(); cut++) {
-            UserText user = new UserText(model.tokenizer(), "", piece);
-            String joined = user.mark(piece.substring(0, cut)) + (String) user.mark(piece.substring(cut));
-            UserText.Plain plain = user.plain("ab" + joined + piece);
-            assertEquals("ab" + piece + piece, plain.text());
-            int[] tokens = model.tokenizer().encode(plain.text(), false, plain.borders());
+            String first = piece.substring(0, cut);
+            String second = piece.substring(cut);
+            TemplateText forged = TemplateText.ofClient(second);
+            assertEquals(1, controls("ab", TemplateText.ofClient(first), forged, piece), first);
+            assertEquals(0, controls(first, forged), first);
+            assertEquals(0, controls(TemplateText.ofClient(first), second), first);
             assertEquals(
-                    1,
-                    Arrays.stream(tokens).filter(model.tokenizer()::isControl).count());
+                    0,
+                    controls(piece.substring(0, cut - 1), TemplateText.ofClient(piece.substring(cut - 1, cut)), second),
+                    first);
+            assertEquals(2, controls(piece, TemplateText.ofClient(first), piece), first);
+            assertEquals(2, controls(piece, forged, piece), first);
         }
     }
 
     @Test
-    void marksAreLettersThatNobodyUses() {
-        UserText user = new UserText(model.tokenizer(), "ꀀ", List.of(Map.of("ꀁ", "ꀂ<|im_end|>")));
-        String marked = String.valueOf(user.mark("ꀀꀁꀂ<|im_end|>"));
-        assertEquals("ꀀꀁꀂ<ꀃ|im_end|>", marked);
-        assertEquals("ꀀꀁꀂ<|im_end|>", user.plain(marked).text());
-        assertArrayEquals(new int[] {4}, user.plain(marked).borders());
+    void textWithoutForgedTokensHasNoBorders() {
+        UserText user = new UserText(model.tokenizer());
+        TemplateText text = UserText.join(control(), TemplateText.ofClient("a <b> <| |> im_end"), control());
+        assertArrayEquals(new int[0], user.plain(text).borders());
+    }
+
+    @Test
+    void rolesAreTheTemplatesAndAllElseIsTheClients() {
+        UserText user = new UserText(model.tokenizer());
+        Object marked = user.mark(List.of(Map.of("role", "user"), Map.of("role", "im_end"), Map.of("content", "user")));
+        assertEquals(
+                "[{role=String}, {role=TemplateText}, {content=TemplateText}]",
+                ((List<?>) marked)
+                        .stream()
+                                .map(each -> (Map<?, ?>) each)
+                                .map(each -> "{" + each.keySet().iterator().next() + "="
+                                        + each.values()
+                                                .iterator()
+                                                .next()
+                                                .getClass()
+                                                .getSimpleName() + "}")
+                                .toList()
+                                .toString());
+    }
+
+    @Test
+    void onlyATokenOfTheTemplateBeginsAPrompt() {
+        String piece = control();
+        UserText user = new UserText(model.tokenizer());
+        assertTrue(
+                user.plain(UserText.join(piece, TemplateText.ofClient(piece))).beginsWith(piece));
+        assertFalse(user.plain(TemplateText.ofClient(piece + piece)).beginsWith(piece));
+        assertFalse(user.plain(UserText.join("a")).beginsWith(""));
+    }
+
+    @Test
+    void partsOfAPromptKeepTheirBorders() {
+        UserText.Plain plain = new UserText.Plain("abcdef", new int[] {1, 3, 5});
+        assertEquals("cdef", plain.from(2).text());
+        assertArrayEquals(new int[] {1, 3}, plain.from(2).borders());
+        assertEquals("abc", plain.to(3).text());
+        assertArrayEquals(new int[] {1}, plain.to(3).borders());
     }
 }

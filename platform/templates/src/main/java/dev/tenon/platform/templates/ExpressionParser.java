@@ -107,7 +107,8 @@ class ExpressionParser {
         nesting--;
     }
 
-    /// Takes another set for the special names of macros that are read from now on, and returns the one before.
+    /// Takes another set for the special names of macros that are read from now on, and returns
+    /// the one before.
     final Set<String> specialNames(Set<String> names) {
         Set<String> before = specialNames;
         specialNames = names;
@@ -121,7 +122,8 @@ class ExpressionParser {
         return before;
     }
 
-    /// Fails if a filter or test is unknown, unless an `if` decides whether it is reached: then it fails there.
+    /// Fails if a filter or test is unknown, unless an `if` decides whether it is reached: then
+    /// it fails there.
     final void requireKnown() {
         if (!choosing && !unknown.isEmpty()) {
             throw unknown.getFirst();
@@ -209,12 +211,14 @@ class ExpressionParser {
 
     private Expression integer() {
         String text = next().replace("_", "");
-        int radix = text.length() < 3 ? 10 : switch (text.charAt(1)) {
-            case 'b', 'B' -> 2;
-            case 'o', 'O' -> 8;
-            case 'x', 'X' -> 16;
-            default -> 10;
-        };
+        int radix = text.length() < 3
+                ? 10
+                : switch (text.charAt(1)) {
+                    case 'b', 'B' -> 2;
+                    case 'o', 'O' -> 8;
+                    case 'x', 'X' -> 16;
+                    default -> 10;
+                };
         try {
             return new Expression.Literal(Long.valueOf(radix == 10 ? text : text.substring(2), radix));
         } catch (NumberFormatException e) {

@@ -1,7 +1,7 @@
 package dev.tenon.platform.templates;
 
-import dev.tenon.platform.templates.values.TemplateFailure;
 import dev.tenon.platform.templates.values.Splits;
+import dev.tenon.platform.templates.values.TemplateFailure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;

@@ -32,12 +32,12 @@ sealed interface Statement {
     record Assign(Expression target, Expression value) implements Statement {}
     /// `set` and `filter` with a body, whose text goes through filters; without a target it is written.
     record Capture(Expression target, List<Expression.Use> filters, List<Statement> body) implements Statement {}
-    /// `with`: names for the body only; also a body that only has a scope, such as `block` and `generation`.
+    /// `with`: names for the body only; also a body that only has a scope, such as `block` and
+    /// `generation`.
     record With(List<Expression> targets, List<Expression> values, List<Statement> body) implements Statement {}
-    /// `macro`, or the body of a `call`: its parameters with their defaults, which may be null, and which of `varargs`,
-    /// `kwargs` and `caller` the body reads.
-    record Macro(
-            String name, Map<String, Expression> parameters, List<Statement> body, Set<String> uses)
+    /// `macro`, or the body of a `call`: its parameters with their defaults, which may be null,
+    /// and which of `varargs`, `kwargs` and `caller` the body reads.
+    record Macro(String name, Map<String, Expression> parameters, List<Statement> body, Set<String> uses)
             implements Statement {}
 
     record CallBlock(Macro caller, Expression.Call call) implements Statement {}

@@ -75,7 +75,8 @@ final class TemplateParser extends ExpressionParser {
             case "filter" -> capture(null, new ArrayList<>(List.of(filter())), "endfilter");
             case "with" -> with();
             case "autoescape" -> {
-                if (!(expression() instanceof Expression.Literal off) || !off.value().equals(false)) {
+                if (!(expression() instanceof Expression.Literal off)
+                        || !off.value().equals(false)) {
                     throw failure("only 'autoescape false' is part of chat templates");
                 }
                 yield new Statement.With(List.of(), List.of(), block("endautoescape"));

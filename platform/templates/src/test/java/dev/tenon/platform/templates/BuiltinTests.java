@@ -19,9 +19,9 @@ import java.util.Map;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/// Every filter, test, global and statement of Jinja2 3.1.6, and every method of Python 3.11's `str`, `dict`, `list` and
-/// `tuple`: each is there, or refused by name. What is expected was rendered by Jinja2, set up as Hugging Face does;
-/// `from_json` is Python's `json.loads`.
+/// Every filter, test, global and statement of Jinja2 3.1.6, and every method of Python 3.11's
+/// `str`, `dict`, `list` and `tuple`: each is there, or refused by name. What is expected was
+/// rendered by Jinja2, set up as Hugging Face does; `from_json` is Python's `json.loads`.
 class BuiltinTests {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Clock CLOCK = Clock.fixed(Instant.parse("2026-02-03T04:05:06Z"), ZoneOffset.UTC);

@@ -63,7 +63,7 @@ class HostileTemplateTests {
                 "{% set s = 'ab' * 4000000 %}{% for i in range(99999) %}{{ s[::-1] | length }}{% endfor %}",
                 "{% set s = 'ab' * 4000000 %}{% for i in range(99999) %}"
                         + "{{ 'ba' * 3 in s }}{{ s.count('a') }}{% endfor %}",
-                "{{ messages | map('map', 'map') | map('list') | list }}{{ 'x'.format() }}{{ '{0.x}'.format(1) }}",
+                "{{ messages | map('map', 'map') | map('map', 'list') | map('list') | list }}",
                 "{{ " + "(".repeat(5000) + "1" + ")".repeat(5000) + " }}",
                 "{{ " + "[".repeat(5000) + "]".repeat(5000) + " }}",
                 "{{ " + "-".repeat(5000) + "1 }}",

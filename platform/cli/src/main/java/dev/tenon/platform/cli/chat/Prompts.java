@@ -36,17 +36,20 @@ final class Prompts {
                         model.file().path()
                                 + " has no chat template. Use 'tenon run' without --chat for plain completion."));
         Tokenizer tokenizer = model.tokenizer();
-        Map<String, Object> extra = new LinkedHashMap<>();
-        extra.put("bos_token", piece(tokenizer, tokenizer.bos()));
-        extra.put("eos_token", piece(tokenizer, tokenizer.eos()));
-        String source =
-                model.file().metadata().string("tokenizer.chat_template").orElse("");
-        UserText texts = new UserText(
-                tokenizer, source, messages.stream().map(ChatMessage::content).toList());
-        List<ChatMessage> marked = messages.stream()
-                .map(message -> new ChatMessage(message.role(), texts.mark(message.content())))
-                .toList();
-        return texts.plain(template.render(marked, true, extra));
+        UserText user = new UserText(tokenizer);
+        Map<String, Object> variables = new LinkedHashMap<>();
+        variables.put("bos_token", piece(tokenizer, tokenizer.bos()));
+        variables.put("eos_token", piece(tokenizer, tokenizer.eos()));
+        variables.put("add_generation_prompt", true);
+        variables.put("messages", user.mark(messages.stream().map(Prompts::turn).toList()));
+        return user.render(template, variables);
+    }
+
+    private static Map<String, Object> turn(ChatMessage message) {
+        Map<String, Object> turn = new LinkedHashMap<>();
+        turn.put("role", message.role());
+        turn.put("content", message.content());
+        return turn;
     }
 
     /// Refuses to chat with a model that continues texts.
@@ -83,8 +86,8 @@ final class Prompts {
     /// @return token ids
     static int[] encodeRendered(Tokenizer tokenizer, UserText.Plain rendered) {
         String bos = piece(tokenizer, tokenizer.bos());
-        boolean written = !bos.isEmpty() && rendered.text().startsWith(bos);
-        return tokenizer.encode(rendered.text(), tokenizer.addsBos() && !written, rendered.borders());
+        boolean added = tokenizer.addsBos() && !rendered.beginsWith(bos);
+        return tokenizer.encode(rendered.text(), added, rendered.borders());
     }
 
     /// Refuses a text that cannot fit the context, before tokenizing it takes forty times its size

@@ -1,120 +1,109 @@
 package dev.tenon.platform.core.control;
 
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.ChatTemplate;
+import dev.tenon.api.text.TemplateText;
 import dev.tenon.api.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.stream.IntStream;
 
-/// Keeps texts of users from forging control tokens: where one may begin in such a text, a mark is
-/// put after its first character before the template runs. Whatever the template makes of the text,
-/// no token may span a mark, and the marks are taken out. For one conversation and one thread.
-///
-/// The mark is a letter that no text of the conversation has: templates leave letters alone.
+/// Keeps texts of users from forging control tokens: no control token is read that has a
+/// character of theirs, whatever a template made of their texts. Immutable.
 public final class UserText {
-    /// Yi syllables: letters without case that are rarely written.
-    private static final int FIRST_MARK = 0xA000;
+    /// What a message's `role` may be and still count as the template's own word: templates make
+    /// control tokens of it.
+    private static final Set<String> ROLES = Set.of("system", "developer", "user", "assistant", "tool", "function");
 
-    private static final int LAST_MARK = 0xA48C;
-    private static final Map<Tokenizer, Set<String>> BEGINNINGS = Collections.synchronizedMap(new WeakHashMap<>());
+    /// The control tokens of a vocabulary by their first char.
+    private static final Map<Tokenizer, Map<Character, List<String>>> CONTROLS =
+            Collections.synchronizedMap(new WeakHashMap<>());
 
-    private final Set<String> beginnings;
-    private final BitSet used = new BitSet();
-    private final char mark;
-    private boolean marked;
+    private final Map<Character, List<String>> controls;
 
+    /// Makes one for a vocabulary.
+    ///
     /// @param tokenizer knows the control tokens
-    /// @param template the template's source, whose letters are no marks
-    /// @param input texts, lists and maps of the conversation
-    /// @throws TenonException (`STATE-002`) if no letter is left
-    public UserText(Tokenizer tokenizer, String template, Object... input) {
-        this.beginnings = BEGINNINGS.computeIfAbsent(tokenizer, UserText::beginnings);
-        note(template);
-        for (Object each : input) {
-            note(each);
-        }
-        int free = used.nextClearBit(FIRST_MARK);
-        if (free > LAST_MARK) {
-            throw new TenonException(ErrorCode.ARGUMENT, "The texts have all letters of the Yi script. Leave one out.");
-        }
-        mark = (char) free;
+    public UserText(Tokenizer tokenizer) {
+        this.controls = CONTROLS.computeIfAbsent(tokenizer, UserText::controls);
     }
 
-    /// The first two characters of each control token, and the first one alone, which may end a text.
-    private static Set<String> beginnings(Tokenizer tokenizer) {
-        Set<String> beginnings = new HashSet<>();
+    private static Map<Character, List<String>> controls(Tokenizer tokenizer) {
+        Map<Character, List<String>> controls = new LinkedHashMap<>();
         for (int id = 0; id < tokenizer.vocabularySize(); id++) {
             String piece = tokenizer.isControl(id) ? tokenizer.piece(id) : "";
             if (piece.length() > 1) {
-                beginnings.add(piece.substring(0, 2));
-                beginnings.add(piece.substring(0, 1));
+                controls.computeIfAbsent(piece.charAt(0), first -> new ArrayList<>())
+                        .add(piece);
             }
         }
-        return Set.copyOf(beginnings);
+        return controls;
     }
 
-    private void note(Object value) {
-        switch (value) {
-            case String text ->
-                text.chars().filter(c -> c >= FIRST_MARK && c <= LAST_MARK).forEach(used::set);
-            case List<?> list -> list.forEach(this::note);
-            case Map<?, ?> map ->
-                map.forEach((key, each) -> {
-                    note(key);
-                    note(each);
-                });
-            case null, default -> {} // numbers and the like
-        }
-    }
-
-    /// {@return a value with its texts marked}
+    /// {@return a value for a template, with all its texts the users'}
     ///
-    /// @param value text, list or map; all else stays as it is
+    /// @param value text, list or map; all else stays as it is, as do texts that say already
+    ///     whose they are, and the roles of messages
     public Object mark(Object value) {
         return switch (value) {
-            case String text -> mark(text);
+            case String text -> TemplateText.ofClient(text);
             case List<?> list -> {
                 List<Object> all = new ArrayList<>(list.size());
                 list.forEach(each -> all.add(mark(each)));
                 yield all;
             }
             case Map<?, ?> map -> {
-                Map<String, Object> all = new LinkedHashMap<>();
-                map.forEach((key, each) -> all.put(mark((String) key), mark(each)));
+                Map<Object, Object> all = new LinkedHashMap<>();
+                map.forEach((key, each) -> {
+                    boolean role = "role".equals(key) && each instanceof String name && ROLES.contains(name);
+                    all.put(mark(key), role ? each : mark(each));
+                });
                 yield all;
             }
             case null, default -> value;
         };
     }
 
-    /// {@return a text with marks}
+    /// {@return parts one after the other: texts that say whose they are, and strings of our own}
     ///
-    /// @param text the text
-    public String mark(String text) {
-        StringBuilder out = new StringBuilder(text.length() + 8);
-        for (int i = 0; i < text.length(); i++) {
-            out.append(text.charAt(i));
-            if (beginnings.contains(text.substring(i, Math.min(text.length(), i + 2)))) {
-                out.append(mark);
-                marked = true;
+    /// @param parts [String] or [TemplateText]
+    public static TemplateText join(Object... parts) {
+        StringBuilder text = new StringBuilder();
+        BitSet client = new BitSet();
+        for (Object part : parts) {
+            int[] theirs = part instanceof TemplateText of ? of.client() : new int[0];
+            for (int i = 0; i < theirs.length; i += 2) {
+                client.set(text.length() + theirs[i], text.length() + theirs[i + 1]);
             }
+            text.append(part);
         }
-        return out.length() == text.length() ? text : out.toString();
+        IntStream.Builder ranges = IntStream.builder();
+        for (int from = client.nextSetBit(0); from >= 0; from = client.nextSetBit(client.nextClearBit(from))) {
+            ranges.add(from).add(client.nextClearBit(from));
+        }
+        return new TemplateText(text.toString(), ranges.build().toArray());
     }
 
-    /// A text without marks.
+    /// A prompt.
     ///
-    /// @param text the text
-    /// @param borders where the marks were, ascending: no control token spans one
+    /// @param text its text
+    /// @param borders ascending, as [Tokenizer#encode(String, boolean, int[])] takes them: no
+    ///     control token spans one
     public record Plain(String text, int[] borders) {
+        /// {@return whether the text begins with a control token that is read}
+        ///
+        /// @param token its text, which may be empty for none
+        public boolean beginsWith(String token) {
+            boolean whole = borders.length == 0 || borders[0] >= token.length();
+            return !token.isEmpty() && text.startsWith(token) && whole;
+        }
+
         /// {@return the rest of the text}
         ///
         /// @param at index of its first char
@@ -123,25 +112,55 @@ public final class UserText {
                     text.substring(at),
                     Arrays.stream(borders).filter(b -> b > at).map(b -> b - at).toArray());
         }
+
+        /// {@return the beginning of the text}
+        ///
+        /// @param end index of the char after its last
+        public Plain to(int end) {
+            return new Plain(
+                    text.substring(0, end),
+                    Arrays.stream(borders).filter(b -> b < end).toArray());
+        }
     }
 
-    /// {@return what a template wrote, without marks}
+    /// {@return what a template makes of variables}
     ///
-    /// @param text the text
-    public Plain plain(String text) {
-        if (!marked) {
-            return new Plain(text, new int[0]);
-        }
-        StringBuilder out = new StringBuilder(text.length());
-        List<Integer> borders = new ArrayList<>();
-        for (int i = 0; i < text.length(); i++) {
-            if (text.charAt(i) == mark) {
-                borders.add(out.length());
-            } else {
-                out.append(text.charAt(i));
+    /// @param template the template
+    /// @param variables its variables, those of users marked
+    public Plain render(ChatTemplate template, Map<String, Object> variables) {
+        return plain(template.renderText(variables));
+    }
+
+    /// {@return a text with a border within each control token that has a character of the
+    ///     users'}
+    ///
+    /// @param rendered the text
+    public Plain plain(TemplateText rendered) {
+        String text = rendered.text();
+        int[] client = rendered.client();
+        IntStream.Builder borders = IntStream.builder();
+        int last = 0;
+        int next = 0; // index of the end of the first part of the users' that ends after the place
+        for (int at = 0; next < client.length && at < text.length(); at++) {
+            next += client[next + 1] <= at ? 2 : 0;
+            if (next < client.length && reaches(text, at, client[next])) {
+                int border = Math.max(at + 1, client[next]);
+                if (border > last) {
+                    borders.add(border);
+                    last = border;
+                }
             }
         }
-        return new Plain(
-                out.toString(), borders.stream().mapToInt(Integer::intValue).toArray());
+        return new Plain(text, borders.build().toArray());
+    }
+
+    /// {@return whether a control token stands at a place and ends after another}
+    private boolean reaches(String text, int at, int past) {
+        for (String piece : controls.getOrDefault(text.charAt(at), List.of())) {
+            if (at + piece.length() > past && text.startsWith(piece, at)) {
+                return true;
+            }
+        }
+        return false;
     }
 }

@@ -1,10 +1,13 @@
 package dev.tenon.platform.core.engine;
 
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.text.TemplateText;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.UserText;
 import dev.tenon.platform.core.gguf.TokenIds;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -35,8 +38,7 @@ final class RerankPrompt {
     /// {@return the tokens of a query and a document, whose control tokens are text}
     int[] tokens(String query, String document) {
         if (template.isPresent()) {
-            UserText texts = new UserText(tokenizer, template.get(), query, document);
-            UserText.Plain filled = texts.plain(filled(template.get(), texts.mark(query), texts.mark(document)));
+            UserText.Plain filled = new UserText(tokenizer).plain(filled(template.get(), query, document));
             return tokenizer.encode(filled.text(), true, filled.borders());
         }
         int[] first = tokenizer.encode(query, true, false);
@@ -48,17 +50,19 @@ final class RerankPrompt {
     }
 
     /// In one pass, so that the query's own text is not filled.
-    private static String filled(String template, String query, String document) {
-        StringBuilder text = new StringBuilder();
+    private static TemplateText filled(String template, String query, String document) {
+        List<Object> parts = new ArrayList<>();
         int at = 0;
         while (true) {
             int q = template.indexOf("{query}", at);
             int d = template.indexOf("{document}", at);
             int next = q < 0 ? d : d < 0 ? q : Math.min(q, d);
             if (next < 0) {
-                return text.append(template, at, template.length()).toString();
+                parts.add(template.substring(at));
+                return UserText.join(parts.toArray());
             }
-            text.append(template, at, next).append(next == q ? query : document);
+            parts.add(template.substring(at, next));
+            parts.add(TemplateText.ofClient(next == q ? query : document));
             at = next + (next == q ? "{query}" : "{document}").length();
         }
     }

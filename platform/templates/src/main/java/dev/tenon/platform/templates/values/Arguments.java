@@ -11,7 +11,8 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
     /// Fails unless the arguments fit.
     ///
     /// @param what is called, for the message
-    /// @param parameters their names, those that may be left out with `?`; a last `*` stands for any more
+    /// @param parameters their names, those that may be left out with `?`; a last `*` stands for
+    ///     any more
     void require(String what, List<String> parameters) {
         boolean more = !parameters.isEmpty() && parameters.getLast().equals("*");
         if (positional.size() > parameters.size() && !more) {
@@ -20,7 +21,8 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
         for (String name : named.keySet()) {
             int at = Math.max(parameters.indexOf(name), parameters.indexOf(name + "?"));
             if (!more && at < positional.size()) {
-                throw new TemplateFailure(what + (at < 0 ? " has no argument '" : " has two values for '") + name + "'");
+                throw new TemplateFailure(
+                        what + (at < 0 ? " has no argument '" : " has two values for '") + name + "'");
             }
         }
         for (int i = positional.size(); i < parameters.size(); i++) {

@@ -103,7 +103,8 @@ final class Fields {
         Matcher m = PART.matcher(path);
         int end = m.find() ? m.start() : path.length();
         String name = path.substring(0, end);
-        Object value = name.matches("[0-9]{0,4}") ? numbered(name) : args.named().get(name);
+        Object value =
+                name.matches("[0-9]{0,4}") ? numbered(name) : args.named().get(name);
         if (value == null) {
             throw new TemplateFailure("the format asks for '" + name + "', which is not given");
         }

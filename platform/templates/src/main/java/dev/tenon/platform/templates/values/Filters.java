@@ -57,7 +57,9 @@ public final class Filters {
         }
         args.require("the filter '" + name + "'", parameters);
         return switch (name) {
-            case "attr" -> Access.attributeOnly(value, Text.str(budget, args.need(0, "name")).toString());
+            case "attr" ->
+                Access.attributeOnly(
+                        value, Text.str(budget, args.need(0, "name")).toString());
             case "d", "default" -> {
                 boolean missing = value instanceof Undefined || (args.flag(1, "boolean") && !Values.truth(value));
                 yield missing ? args.get(0, "default_value", Text.EMPTY) : value;
@@ -67,16 +69,38 @@ public final class Filters {
             case "safe", "string" -> Text.str(budget, value);
             case "tojson" -> Printer.json(budget, value, args);
             case "abs", "filesizeformat", "float", "int", "round" -> NumberFilters.apply(budget, name, value, args);
-            case "batch", "first", "groupby", "join", "last", "length", "count", "list", "map", "max", "min", "random",
-                    "reject", "rejectattr", "reverse", "select", "selectattr", "slice", "sort", "sum", "unique",
-                    "items", "dictsort" -> sequence(budget, name, value, args);
+            case "batch",
+                    "first",
+                    "groupby",
+                    "join",
+                    "last",
+                    "length",
+                    "count",
+                    "list",
+                    "map",
+                    "max",
+                    "min",
+                    "random",
+                    "reject",
+                    "rejectattr",
+                    "reverse",
+                    "select",
+                    "selectattr",
+                    "slice",
+                    "sort",
+                    "sum",
+                    "unique",
+                    "items",
+                    "dictsort" -> sequence(budget, name, value, args);
             default -> TextFilters.apply(budget, name, value, args);
         };
     }
 
     private static Object sequence(Budget budget, String name, Object value, Arguments args) {
         return switch (name) {
-            case "batch" -> new Generator(() -> Sequences.batch(Values.iterate(budget, value), args).iterator());
+            case "batch" ->
+                new Generator(() ->
+                        Sequences.batch(Values.iterate(budget, value), args).iterator());
             case "dictsort" -> Sequences.sortedDict(budget, value, args);
             case "first" -> {
                 var items = Values.iterator(budget, value);
@@ -111,7 +135,9 @@ public final class Filters {
                 value instanceof Text text
                         ? text.reverse()
                         : reversed(value, Values.iterate(budget, value).reversed());
-            case "slice" -> new Generator(() -> Sequences.slice(Values.iterate(budget, value), args).iterator());
+            case "slice" ->
+                new Generator(() ->
+                        Sequences.slice(Values.iterate(budget, value), args).iterator());
             case "sort" -> {
                 Object by = args.get(2, "attribute", Values.NONE);
                 List<Object> items = Values.iterate(budget, value);

@@ -5,11 +5,12 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// One value in Python's format specification: `[[fill]align][sign][#][0][width][,][.precision][type]`.
+/// One value in Python's format specification:
+/// `[[fill]align][sign][#][0][width][,][.precision][type]`.
 final class FormatSpec {
-    private static final Pattern SPEC =
-            Pattern.compile("(?:(.)?([<>=^]))?([-+ ])?(z)?(#)?(0)?(\\d{1,5})?([,_])?(?:\\.(\\d{1,5}))?([bcdeEfFgGnosxX%])?",
-                    Pattern.DOTALL);
+    private static final Pattern SPEC = Pattern.compile(
+            "(?:(.)?([<>=^]))?([-+ ])?(z)?(#)?(0)?(\\d{1,5})?([,_])?(?:\\.(\\d{1,5}))?([bcdeEfFgGnosxX%])?",
+            Pattern.DOTALL);
     private static final int MAX_PRECISION = 1000;
 
     private final Matcher m;
@@ -50,7 +51,8 @@ final class FormatSpec {
     }
 
     private TemplateFailure unknown(Object value) {
-        return new TemplateFailure("Unknown format code '" + type + "' for object of type '" + Values.type(value) + "'");
+        return new TemplateFailure(
+                "Unknown format code '" + type + "' for object of type '" + Values.type(value) + "'");
     }
 
     private Text text(Budget budget, Text text) {
@@ -67,9 +69,12 @@ final class FormatSpec {
     private Text number(Budget budget, Object value) {
         boolean floating = value instanceof Double || !type.isEmpty() && "eEfFgG%".contains(type);
         String digits = floating ? floating(value) : integer(value);
-        String sign = digits.startsWith("-") ? "-" : m.group(3) == null || m.group(3).equals("-") ? "" : m.group(3);
+        String sign =
+                digits.startsWith("-") ? "-" : m.group(3) == null || m.group(3).equals("-") ? "" : m.group(3);
         digits = digits.startsWith("-") ? digits.substring(1) : digits;
-        String prefix = m.group(5) != null && !type.isEmpty() && "box".contains(type.toLowerCase(Locale.ROOT)) ? "0" + type : "";
+        String prefix = m.group(5) != null && !type.isEmpty() && "box".contains(type.toLowerCase(Locale.ROOT))
+                ? "0" + type
+                : "";
         if (m.group(8) != null) {
             digits = grouped(digits);
         }

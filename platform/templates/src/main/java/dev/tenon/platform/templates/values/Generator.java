@@ -4,7 +4,8 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.function.Supplier;
 
-/// What Jinja makes one by one, when it is asked for: true, without a length, and empty once it was read.
+/// What Jinja makes one by one, when it is asked for: true, without a length, and empty once it
+/// was read.
 public final class Generator implements Iterator<Object> {
     private final Supplier<Iterator<Object>> start;
     private Iterator<Object> items;

@@ -25,13 +25,15 @@ record Methods(Object self, String name) implements Callable {
     /// {@return a bound method, or null; those that change the value are undefined, as in Jinja2's immutable sandbox}
     static Object of(Object self, String name) {
         Map<String, List<String>> names = names(self);
-        if (names.containsKey(name) && !(name.equals("copy") && Values.type(self).matches("tuple|range"))) {
+        if (names.containsKey(name)
+                && !(name.equals("copy") && Values.type(self).matches("tuple|range"))) {
             return new Methods(self, name);
         }
         if (self instanceof Text && Strings.ABSENT.contains(name)) {
             return new Undefined("str." + name + "() is not part of chat templates");
         }
-        boolean changes = CHANGERS.contains(name) && (self instanceof Map || Values.type(self).equals("list"));
+        boolean changes = CHANGERS.contains(name)
+                && (self instanceof Map || Values.type(self).equals("list"));
         return changes
                 ? new Undefined("access to attribute '" + name + "' of '" + Values.type(self) + "' object is unsafe.")
                 : null;

@@ -41,7 +41,9 @@ final class NumberFilters {
             String digits = stripped(text);
             boolean prefix = base != 10 && digits.matches("[+-]?0[xXoObB].+");
             String bare = prefix ? digits.replaceFirst("0[xXoObB]_?", "") : digits;
-            int radix = base != 0 ? base : !prefix ? 10 : digits.matches(".*[xX].*") ? 16 : digits.matches(".*[oO].*") ? 8 : 2;
+            int radix = base != 0
+                    ? base
+                    : !prefix ? 10 : digits.matches(".*[xX].*") ? 16 : digits.matches(".*[oO].*") ? 8 : 2;
             try {
                 return INTEGER.matcher(bare).matches() && radix >= 2 && radix <= 36
                         ? Long.valueOf(Long.parseLong(bare.replace("_", ""), radix))
@@ -86,9 +88,13 @@ final class NumberFilters {
         double d = Values.toDouble(value);
         if (method.equals("common")) {
             if (Values.isInteger(value)) {
-                return precision >= 0 ? Values.toLong(value) : rounded(d, precision).longValue();
+                return precision >= 0
+                        ? Values.toLong(value)
+                        : rounded(d, precision).longValue();
             }
-            return Double.isNaN(d) || Double.isInfinite(d) ? d : rounded(d, precision).doubleValue();
+            return Double.isNaN(d) || Double.isInfinite(d)
+                    ? d
+                    : rounded(d, precision).doubleValue();
         }
         double power = Math.pow(10, precision);
         return (method.equals("ceil") ? Math.ceil(d * power) : Math.floor(d * power)) / power;
@@ -113,7 +119,8 @@ final class NumberFilters {
         while (i < UNITS.length() - 1 && bytes >= Math.pow(base, i + 2)) {
             i++;
         }
-        String unit = binary ? UNITS.substring(i, i + 1).toUpperCase(java.util.Locale.ROOT) + "iB" : UNITS.charAt(i) + "B";
+        String unit =
+                binary ? UNITS.substring(i, i + 1).toUpperCase(java.util.Locale.ROOT) + "iB" : UNITS.charAt(i) + "B";
         return Text.of(Numbers.fixed(base * bytes / Math.pow(base, i + 2), 1) + " " + unit);
     }
 }

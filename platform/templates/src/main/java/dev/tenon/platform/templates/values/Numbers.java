@@ -8,7 +8,8 @@ import java.math.RoundingMode;
 final class Numbers {
     private Numbers() {}
 
-    /// {@return the shortest digits that stand for a float, with an exponent from 1e16 and below 1e-4}
+    /// {@return the shortest digits that stand for a float, with an exponent from 1e16 and below
+    ///     1e-4}
     static String repr(double d) {
         if (Double.isNaN(d) || Double.isInfinite(d)) {
             return special(d);
@@ -42,7 +43,8 @@ final class Numbers {
         if (Double.isNaN(d) || Double.isInfinite(d)) {
             return special(d);
         }
-        return negative(d, scientific(new BigDecimal(d).round(new MathContext(digits + 1, RoundingMode.HALF_EVEN)), digits));
+        return negative(
+                d, scientific(new BigDecimal(d).round(new MathContext(digits + 1, RoundingMode.HALF_EVEN)), digits));
     }
 
     /// {@return a number with so many digits, with an exponent where it is large or small}
@@ -59,7 +61,12 @@ final class Numbers {
             String text = plain ? rounded.toPlainString() : scientific(rounded, rounded.precision() - 1);
             return negative(d, text);
         }
-        return negative(d, plain ? rounded.setScale(precision - 1 - exponent, RoundingMode.HALF_EVEN).toPlainString() : scientific(rounded, precision - 1));
+        return negative(
+                d,
+                plain
+                        ? rounded.setScale(precision - 1 - exponent, RoundingMode.HALF_EVEN)
+                                .toPlainString()
+                        : scientific(rounded, precision - 1));
     }
 
     /// Zero keeps its sign.

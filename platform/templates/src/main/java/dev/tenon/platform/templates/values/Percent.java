@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 
 /// Python's `format % values`.
 final class Percent {
-    private static final Pattern FIELD =
-            Pattern.compile("%(?:\\(([^)]*)\\))?([-+ 0#]*)(\\*|\\d{1,5})?(?:\\.(\\*|\\d{0,4}))?[hlL]?(.)?", Pattern.DOTALL);
+    private static final Pattern FIELD = Pattern.compile(
+            "%(?:\\(([^)]*)\\))?([-+ 0#]*)(\\*|\\d{1,5})?(?:\\.(\\*|\\d{0,4}))?[hlL]?(.)?", Pattern.DOTALL);
 
     private Percent() {}
 
@@ -34,7 +34,9 @@ final class Percent {
             Text field = format.substring(m.start(), m.end());
             out.append(field.hasClient() ? Text.madeOf(made.toString(), field) : made);
         }
-        if (!arguments.isEmpty() && !(argument instanceof Map) && !(argument instanceof List<?> l && !(l instanceof Tuple))) {
+        if (!arguments.isEmpty()
+                && !(argument instanceof Map)
+                && !(argument instanceof List<?> l && !(l instanceof Tuple))) {
             throw new TemplateFailure("not all arguments converted during string formatting");
         }
         return Splits.made(budget, out.append(format, end, format.toString().length()));
@@ -88,7 +90,8 @@ final class Percent {
         String align = flags.contains("-") ? "<" : text ? ">" : flags.contains("0") ? "0=" : ">";
         String sign = text ? "" : flags.contains("+") ? "+" : flags.contains(" ") ? " " : "";
         String form = text ? "s" : "iu".contains(type) ? "d" : type;
-        String digits = precision == null || whole || type.equals("c") ? "" : "." + (precision.isEmpty() ? "0" : precision);
+        String digits =
+                precision == null || whole || type.equals("c") ? "" : "." + (precision.isEmpty() ? "0" : precision);
         String hash = flags.contains("#") && !text ? "#" : "";
         return FormatSpec.format(budget, shown, align + sign + hash + (width == null ? "" : width) + digits + form);
     }

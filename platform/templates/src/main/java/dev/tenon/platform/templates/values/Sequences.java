@@ -38,7 +38,8 @@ final class Sequences {
         return value instanceof Text text && !caseSensitive ? text.lower() : value;
     }
 
-    /// {@return items in the order of an attribute, of several with commas between, or their own if it is `None`}
+    /// {@return items in the order of an attribute, of several with commas between, or their own
+    ///     if it is `None`}
     static List<Object> sorted(
             Budget budget, List<Object> items, Object attribute, boolean caseSensitive, boolean reverse) {
         List<Object> attributes = new ArrayList<>(List.of(attribute));
@@ -68,7 +69,8 @@ final class Sequences {
             throw new TemplateFailure("You can only sort by either \"key\" or \"value\"");
         }
         List<Object> pairs = Values.items(budget, value);
-        return sorted(budget, pairs, by.equals("key") ? 0L : 1L, args.flag(0, "case_sensitive"), args.flag(2, "reverse"));
+        return sorted(
+                budget, pairs, by.equals("key") ? 0L : 1L, args.flag(0, "case_sensitive"), args.flag(2, "reverse"));
     }
 
     static Iterator<Object> unique(Budget budget, List<Object> items, Arguments args) {

@@ -5,7 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// What can be called by name, and with which arguments: one a line, as [Arguments#require(String, List)] reads them.
+/// What can be called by name, and with which arguments: one a line, as
+/// [Arguments#require(String, List)] reads them.
 final class Signatures {
     private Signatures() {}
 

@@ -131,7 +131,8 @@ public final class Splits {
         return out.toText();
     }
 
-    /// {@return items as text with a separator between them; if strict, each must be a text already}
+    /// {@return items as text with a separator between them; if strict, each must be a text
+    ///     already}
     static Text join(Budget budget, Text separator, List<?> items, boolean strict) {
         TextBuilder out = new TextBuilder();
         boolean first = true;

@@ -37,7 +37,8 @@ final class Strings {
         budget.step(s.length() / 64);
         return switch (name) {
             case "capitalize" -> made(budget, capitalize(text));
-            case "casefold" -> made(budget, mapped(text, c -> lower(Character.toString(c).toUpperCase(java.util.Locale.ROOT))));
+            case "casefold" ->
+                made(budget, mapped(text, c -> lower(Character.toString(c).toUpperCase(java.util.Locale.ROOT))));
             case "center", "ljust", "rjust" -> {
                 Text fill = Text.need(args.get(1, "fillchar", Text.of(" ")), "fillchar");
                 yield pad(budget, text, args.integer(0, "width", 0), fill, name);
@@ -47,7 +48,8 @@ final class Strings {
             case "expandtabs" -> expanded(budget, text, args.integer(0, "tabsize", 8));
             case "find", "index", "rfind", "rindex" -> find(s, name, args);
             case "format" -> Fields.format(budget, text, args);
-            case "format_map" -> Fields.format(budget, text, new Arguments(List.of(), Values.names(args.need(0, "mapping"))));
+            case "format_map" ->
+                Fields.format(budget, text, new Arguments(List.of(), Values.names(args.need(0, "mapping"))));
             case "join" -> Splits.join(budget, text, Values.iterate(budget, args.need(0, "iterable")), true);
             case "lower" -> made(budget, text.lower());
             case "lstrip", "rstrip", "strip" ->
@@ -59,17 +61,22 @@ final class Strings {
                         : text;
             case "removesuffix" ->
                 s.endsWith(args.text(0, "suffix").toString())
-                        ? text.substring(0, s.length() - args.text(0, "suffix").toString().length())
+                        ? text.substring(
+                                0,
+                                s.length() - args.text(0, "suffix").toString().length())
                         : text;
             case "replace" ->
                 Splits.replace(budget, text, args.text(0, "old"), args.text(1, "new"), args.integer(2, "count", -1));
             case "rpartition" -> partition(text, args.text(0, "sep"), true);
             case "rsplit" ->
                 Splits.splitRight(budget, text, args.get(0, "sep", Values.NONE), args.integer(1, "maxsplit", -1));
-            case "split" -> Splits.split(budget, text, args.get(0, "sep", Values.NONE), args.integer(1, "maxsplit", -1));
+            case "split" ->
+                Splits.split(budget, text, args.get(0, "sep", Values.NONE), args.integer(1, "maxsplit", -1));
             case "splitlines" -> Splits.lines(budget, text, args.flag(0, "keepends"));
             case "swapcase" ->
-                made(budget, mapped(text, c -> isUpper(c) ? lower(Character.toString(c)) : upper(Character.toString(c))));
+                made(
+                        budget,
+                        mapped(text, c -> isUpper(c) ? lower(Character.toString(c)) : upper(Character.toString(c))));
             case "title" -> made(budget, title(text, false));
             case "upper" -> made(budget, text.upper());
             case "zfill" -> zfill(budget, text, args.integer(0, "width", 0));
@@ -112,7 +119,9 @@ final class Strings {
             case "isnumeric" -> all(s, Strings::isNumeric);
             case "isprintable" -> s.codePoints().allMatch(Printer::isPrintable);
             case "isspace" -> all(s, Splits::isSpace);
-            case "istitle" -> s.codePoints().anyMatch(Strings::isCased) && title(Text.of(s), false).toString().equals(s);
+            case "istitle" ->
+                s.codePoints().anyMatch(Strings::isCased)
+                        && title(Text.of(s), false).toString().equals(s);
             case "isupper" -> isCase(s, true);
             default -> throw new TemplateFailure("str." + name + "() does not exist");
         };
@@ -134,7 +143,9 @@ final class Strings {
 
     static boolean isCase(String s, boolean upper) {
         return s.codePoints().anyMatch(Strings::isCased)
-                && s.codePoints().filter(Strings::isCased).allMatch(c -> upper ? Character.isUpperCase(c) : Character.isLowerCase(c));
+                && s.codePoints()
+                        .filter(Strings::isCased)
+                        .allMatch(c -> upper ? Character.isUpperCase(c) : Character.isLowerCase(c));
     }
 
     /// {@return a text with each code point changed}
@@ -147,8 +158,9 @@ final class Strings {
         return out.toText();
     }
 
-    /// {@return a text with the first letter of each word upper, the others lower; words begin after blanks, `-` and
-    /// brackets for the filter, after all that has no case for the method}
+    /// {@return a text with the first letter of each word upper, the others lower; words begin
+    ///     after blanks, `-` and brackets for the filter, after all that has no case for the
+    ///     method}
     static Text title(Text text, boolean filter) {
         boolean[] inWord = {false};
         return mapped(text, c -> {
@@ -168,7 +180,8 @@ final class Strings {
     static Text capitalize(Text text) {
         String s = text.toString();
         int first = s.offsetByCodePoints(0, Math.min(1, s.length()));
-        return title(text.substring(0, first), false).concat(text.substring(first).lower());
+        return title(text.substring(0, first), false)
+                .concat(text.substring(first).lower());
     }
 
     /// {@return where a search may look, as indices of chars; null if nowhere}

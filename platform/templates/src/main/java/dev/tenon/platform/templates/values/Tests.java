@@ -41,8 +41,7 @@ public final class Tests {
             case "gt", "greaterthan", ">" -> Operators.compare(budget, ">", v, args.need(0, "other"));
             case "in" -> Operators.compare(budget, "in", v, args.need(0, "seq"));
             case "integer" -> v instanceof Long;
-            case "iterable" ->
-                v instanceof Generator || v instanceof View || isSequence(v);
+            case "iterable" -> v instanceof Generator || v instanceof View || isSequence(v);
             case "sequence" -> isSequence(v);
             case "le", "<=" -> Operators.compare(budget, "<=", v, args.need(0, "other"));
             case "lower" -> Strings.isCase(Text.str(budget, v).toString(), false);

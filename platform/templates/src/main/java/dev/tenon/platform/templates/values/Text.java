@@ -5,8 +5,9 @@ import java.util.Locale;
 
 /// A string of a template, which knows which of its characters are the client's.
 ///
-/// Templates see the characters alone: equality, hash and order do not depend on whose they are. What an operation
-/// cannot attribute character by character counts as the client's if any of its input is. Immutable.
+/// Templates see the characters alone: equality, hash and order do not depend on whose they are.
+/// What an operation cannot attribute character by character counts as the client's if any of its
+/// input is. Immutable.
 public final class Text implements Comparable<Text> {
     static final Text EMPTY = new Text("", new int[0]);
     private static final int[] NOTHING = {};
@@ -27,12 +28,14 @@ public final class Text implements Comparable<Text> {
     /// {@return a text of which parts are the client's}
     ///
     /// @param string its characters
-    /// @param client start and end, in turn, of what is the client's, ascending; not changed afterwards
+    /// @param client start and end, in turn, of what is the client's, ascending; not changed
+    ///     afterwards
     public static Text of(String string, int[] client) {
         return new Text(string, client);
     }
 
-    /// {@return a text made of others: the client's if any of those has a character of the client's}
+    /// {@return a text made of others: the client's if any of those has a character of the
+    ///     client's}
     static Text madeOf(String string, Object... sources) {
         boolean any = Arrays.stream(sources).anyMatch(source -> source instanceof Text text && text.hasClient());
         return any && !string.isEmpty() ? new Text(string, new int[] {0, string.length()}) : of(string);
@@ -141,7 +144,8 @@ public final class Text implements Comparable<Text> {
         return new Text(new StringBuilder(string).reverse().toString(), mirrored);
     }
 
-    /// {@return this text with its letters changed: as long as before, or else the client's if any part is}
+    /// {@return this text with its letters changed: as long as before, or else the client's if
+    ///     any part is}
     Text changed(String changed) {
         return changed.length() == string.length() ? new Text(changed, client) : madeOf(changed, this);
     }

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// The filters that make a text of a text.
@@ -36,7 +35,8 @@ final class TextFilters {
             case "lower" -> text.lower();
             case "replace" -> {
                 Text by = Text.str(budget, args.need(1, "new"));
-                yield Splits.replace(budget, text, Text.str(budget, args.need(0, "old")), by, args.integer(2, "count", -1));
+                yield Splits.replace(
+                        budget, text, Text.str(budget, args.need(0, "old")), by, args.integer(2, "count", -1));
             }
             case "title" -> Strings.title(text, true);
             case "trim" -> Splits.strip(text, args.get(0, "chars", Values.NONE), true, true);
@@ -114,7 +114,8 @@ final class TextFilters {
         Text separator = by == Values.NONE ? Text.of("\n") : Text.need(by, "wrapstring");
         List<Object> lines = new ArrayList<>();
         for (Object line : Splits.lines(budget, text, false)) {
-            lines.add(Splits.join(budget, separator, Wrapping.wrap((Text) line, width, breaksWords, breaksHyphens), true));
+            lines.add(Splits.join(
+                    budget, separator, Wrapping.wrap((Text) line, width, breaksWords, breaksHyphens), true));
         }
         return Splits.join(budget, separator, lines, true);
     }
@@ -139,7 +140,10 @@ final class TextFilters {
         for (byte b : text.toString().getBytes(StandardCharsets.UTF_8)) {
             char c = (char) (b & 0xff);
             boolean plain = c < 128 && (Character.isLetterOrDigit(c) || "_.-~".indexOf(c) >= 0 || c == '/' && !query);
-            Budget.check(plain ? out.append(c) : c == ' ' && query ? out.append('+') : out.append("%%%02X".formatted((int) c)));
+            Budget.check(
+                    plain
+                            ? out.append(c)
+                            : c == ' ' && query ? out.append('+') : out.append("%%%02X".formatted((int) c)));
         }
         return Text.madeOf(out.toString(), text);
     }

@@ -3,7 +3,8 @@ package dev.tenon.platform.templates.values;
 import java.util.AbstractList;
 import java.util.List;
 
-/// A tuple: a list that prints with round brackets and equals only tuples. Its items may have names.
+/// A tuple: a list that prints with round brackets and equals only tuples. Its items may have
+/// names.
 public final class Tuple extends AbstractList<Object> {
     private final List<Object> items;
     private final List<String> names;

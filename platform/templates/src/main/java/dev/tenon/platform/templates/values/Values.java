@@ -222,7 +222,8 @@ public final class Values {
 
     /// {@return Java values as a template's values, copied}
     ///
-    /// @param value a string, template text, number, boolean, null, list or map with strings or template texts as keys
+    /// @param value a string, template text, number, boolean, null, list or map with strings or
+    ///     template texts as keys
     /// @param depth how deep it stands, 0 outside
     /// @throws IllegalArgumentException if it holds anything else, or itself
     public static Object fromJava(Object value, int depth) {
@@ -241,7 +242,9 @@ public final class Values {
             case CharSequence s -> Text.of(s.toString());
             case Map<?, ?> m -> {
                 Map<Object, Object> copy = LinkedHashMap.newLinkedHashMap(m.size());
-                m.forEach((k, v) -> copy.put(k instanceof TemplateText ? fromJava(k, 0) : Text.of(String.valueOf(k)), fromJava(v, depth + 1)));
+                m.forEach((k, v) -> copy.put(
+                        k instanceof TemplateText ? fromJava(k, 0) : Text.of(String.valueOf(k)),
+                        fromJava(v, depth + 1)));
                 yield copy;
             }
             case Iterable<?> items -> {

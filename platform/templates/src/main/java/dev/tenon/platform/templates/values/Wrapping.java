@@ -15,7 +15,8 @@ final class Wrapping {
     /// Runs of blanks, dashes between words, and words, which may break after a hyphen.
     private static final Pattern CHUNK = Pattern.compile(
             BLANK + "+|(?<=" + PUNCTUATION + ")-{2,}(?=\\w)|[^\\t\\n\\x0b\\f\\r ]+?(?:"
-                    + "-(?:(?<=" + LETTER + "{2}-)|(?<=" + LETTER + "-" + PUNCTUATION + "-))(?=" + LETTER + "-?" + LETTER + ")"
+                    + "-(?:(?<=" + LETTER + "{2}-)|(?<=" + LETTER + "-" + PUNCTUATION + "-))(?=" + LETTER + "-?"
+                    + LETTER + ")"
                     + "|(?=" + BLANK + "|\\z)|(?<=" + PUNCTUATION + ")(?=-{2,}\\w))",
             Pattern.UNICODE_CHARACTER_CLASS);
     private static final Pattern WORD = Pattern.compile(BLANK + "+|[^\\t\\n\\x0b\\f\\r ]+");
