@@ -50,6 +50,8 @@ class ErrorTests {
         String message = new TenonException("A-001", "begin" + "x".repeat(1 << 20) + "end").getMessage();
         assertTrue(message.startsWith("beginx") && message.endsWith("xend [A-001]"), message);
         assertTrue(message.length() < 4100, "characters: " + message.length());
+        assertEquals("a\\u202eb\\u2069 [A-001]", new TenonException("A-001", "a\u202eb\u2069").getMessage());
+        assertEquals("a\n\\u001bb\r\n\t\\u000d", OneLine.lines("a\n\u001bb\r\n\t\r"));
         assertEquals("ä\u2581 [A-001]", new TenonException("A-001", "ä\u2581").getMessage());
     }
 

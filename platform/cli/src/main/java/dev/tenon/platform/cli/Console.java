@@ -23,13 +23,20 @@ import org.osgi.annotation.versioning.ProviderType;
 /// not for several threads unless a method says so.
 @ProviderType
 public interface Console {
-    /// {@return standard output as UTF-8 text; flush it to show text at once}
+    /// {@return standard output as UTF-8 text; flush it to show text at once. A terminal gets control characters as
+    /// escapes}
     PrintWriter out();
+
+    /// {@return standard output as [#out()], for escape sequences of the command's own: other parts of the text have to
+    /// be harmless, see [dev.tenon.api.error.OneLine]}
+    default PrintWriter styledOut() {
+        return out();
+    }
 
     /// {@return standard output as bytes; flush [#out()] before use}
     OutputStream outBytes();
 
-    /// {@return standard error as UTF-8 text, flushed at each line end}
+    /// {@return standard error as UTF-8 text, flushed at each line end. A terminal gets control characters as escapes}
     PrintWriter err();
 
     /// {@return standard input}

@@ -17,6 +17,7 @@ import dev.tenon.platform.tools.gguf.Merge;
 import dev.tenon.platform.tools.gguf.QuantMix;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -48,6 +49,14 @@ import picocli.CommandLine.ParentCommand;
         property = TenonCommand.NAME + "=quantize",
         configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class QuantizeCommand implements TenonCommand {
+    /// What shells offer for the type.
+    static final class Types implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return QuantMix.names().iterator();
+        }
+    }
+
     @ParentCommand
     Console console;
 
@@ -60,7 +69,11 @@ public final class QuantizeCommand implements TenonCommand {
     @Parameters(index = "1", paramLabel = "OUT", description = "The file to write.")
     private Path out;
 
-    @Parameters(index = "2", paramLabel = "TYPE", description = "Format or mix, such as Q8_0, Q6_K, Q4_K_M, F16.")
+    @Parameters(
+            index = "2",
+            paramLabel = "TYPE",
+            completionCandidates = Types.class,
+            description = "Format or mix, such as Q8_0, Q6_K, Q4_K_M, F16.")
     private String type;
 
     @Option(

@@ -4,6 +4,7 @@ import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
+import dev.tenon.api.error.OneLine;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 
@@ -46,7 +47,11 @@ final class AnswerPrinter implements GenerationListener, AutoCloseable {
     @Override
     public void onText(String text) {
         bar.close();
-        console.out().print(styled == null ? text : styled.next(text));
+        if (styled == null) {
+            console.out().print(text);
+        } else {
+            console.styledOut().print(styled.next(OneLine.lines(text)));
+        }
         console.out().flush();
     }
 
@@ -67,7 +72,7 @@ final class AnswerPrinter implements GenerationListener, AutoCloseable {
     public void close() {
         bar.close();
         if (styled != null) {
-            console.out().print(styled.finish());
+            console.styledOut().print(styled.finish());
             console.out().flush();
         }
     }

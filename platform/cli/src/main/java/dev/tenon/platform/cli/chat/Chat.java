@@ -60,15 +60,20 @@ final class Chat {
     /// @throws IOException if reading fails
     int talk() throws IOException {
         int failures = 0;
-        for (String typed = input.read(); typed != null; typed = ended ? null : input.read()) {
+        String kept = null;
+        for (String typed = input.read(); typed != null; typed = ended ? null : next(kept)) {
+            kept = null;
             try {
                 take(typed);
             } catch (TenonException e) {
+                boolean tooLong = e.code().equals(ErrorCode.CONTEXT_LENGTH);
                 // A message that is too long is no reason to lose those that follow.
-                if (!interactive && !e.code().equals(ErrorCode.CONTEXT_LENGTH)) {
+                if (!interactive && !tooLong) {
                     throw e;
                 }
-                failures++;
+                boolean message = !isCommand(typed);
+                failures += message || !interactive ? 1 : 0;
+                kept = message && tooLong && interactive ? typed : null;
                 CliErrors.failure(e, console.err(), false);
             }
         }
@@ -78,9 +83,19 @@ final class Chat {
         return failures > 0 && !interactive ? CliErrors.FAILED : 0;
     }
 
+    /// @param kept a message to be made shorter, or null
+    private String next(String kept) throws IOException {
+        String shorter = kept == null ? null : input.edit(kept);
+        return shorter == null ? input.read() : shorter;
+    }
+
+    private static boolean isCommand(String typed) {
+        return MultiLine.text(typed).startsWith("/") && !MultiLine.quoted(typed);
+    }
+
     private void take(String typed) {
         String text = MultiLine.text(typed);
-        if (text.startsWith("/") && !MultiLine.quoted(typed)) {
+        if (isCommand(typed)) {
             ChatCommands.obey(this, text);
         } else if (!text.isEmpty()) {
             answer(text);

@@ -87,10 +87,12 @@ public final class ChatCommand implements TenonCommand {
     @Override
     public Integer call() throws IOException {
         LoadRequest request = speculation.in(model.request(console), console);
-        SamplingParams params = sampling.params(ModelDefaults.of(request.path()));
+        ModelDefaults defaults = ModelDefaults.of(request.path());
+        SamplingParams params = sampling.params(defaults);
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
             sampling.check(params, loaded);
+            Prompts.noteWhatAnswers(console, loaded, defaults);
             ChatSettings settings = new ChatSettings(loaded, params, predict, stop);
             return Talk.run(console, loaded, session, settings, system, terminal);
         }

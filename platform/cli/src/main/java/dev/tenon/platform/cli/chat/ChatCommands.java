@@ -5,6 +5,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.options.TextInput;
 import dev.tenon.platform.cli.terminal.EditDistance;
+import dev.tenon.platform.core.control.UserFolders;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -26,7 +27,11 @@ final class ChatCommands {
                     ChatCommands::system),
             new Entry("/set", "NAME VALUE", "change a setting, such as temp 0.6 or predict 200", ChatCommands::set),
             new Entry("/show", "", "model, context and settings", (chat, _) -> show(chat)),
-            new Entry("/save", "FILE", "write the conversation to a file (Markdown)", ChatCommands::save),
+            new Entry(
+                    "/save",
+                    "[-f] FILE",
+                    "write the conversation to a file (Markdown); -f: replace it",
+                    ChatCommands::save),
             new Entry("/load", "FILE", "go on with a conversation that was saved", ChatCommands::load),
             new Entry("/stats", "", "counts and speed of the last answer", (chat, _) -> stats(chat)),
             new Entry("/exit", "", "leave (also /quit, Ctrl-D)", (chat, _) -> chat.end(), "/quit", "/bye"));
@@ -66,7 +71,7 @@ final class ChatCommands {
             chat.console()
                     .note("Unknown command " + words[0] + "." + EditDistance.suggestion(words[0], names())
                             + " /help lists them.");
-        } else if (rest.isEmpty() && entry.get().argument().matches("[A-Z].*")) {
+        } else if (rest.isEmpty() && entry.get().argument().matches("(\\[-f] )?[A-Z].*")) {
             chat.console()
                     .note("Something is missing: " + entry.get().name() + " "
                             + entry.get().argument());
@@ -146,14 +151,20 @@ final class ChatCommands {
     }
 
     private static void save(Chat chat, String name) {
-        Path file = file(name);
-        boolean replace = chat.interactive() && chat.console().mayReplace(file, false);
+        boolean replace = name.matches("(?s)-f(\\s.*)?");
+        String target = replace ? name.substring(2).strip() : name;
+        if (target.isEmpty()) {
+            chat.console().note("Something is missing: /save [-f] FILE");
+            return;
+        }
+        Path file = file(target);
         if (chat.interactive() && !replace && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-            chat.console().note(name + " stays as it is.");
+            // A question would take the next line, whatever it was meant for.
+            chat.console().note(target + " exists and stays as it is. To replace it: /save -f " + target);
             return;
         }
         OutputFile.write(file, replace, Transcript.write(chat.conversation().messages()));
-        chat.console().note("Saved to " + name + ".");
+        chat.console().note("Saved to " + target + ".");
     }
 
     private static void load(Chat chat, String name) {
@@ -167,7 +178,7 @@ final class ChatCommands {
     }
 
     private static Path file(String name) {
-        return name.startsWith("~/") ? Path.of(System.getProperty("user.home"), name.substring(2)) : Path.of(name);
+        return UserFolders.path(name);
     }
 
     private static void stats(Chat chat) {

@@ -114,7 +114,7 @@ final class ChatSettings {
         private Integer limit;
 
         @Option(names = "--temperature")
-        @Range
+        @Range(max = SamplingOptions.HOTTEST)
         private Float temperature;
 
         @Mixin

@@ -8,6 +8,8 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.core.control.UserText;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -59,6 +61,18 @@ final class Prompts {
                     ErrorCode.USAGE,
                     model.config().name() + " continues texts and does not chat. Give it a beginning: tenon run "
                             + (name == null ? "" : name + " ") + "\"Once upon a time\"");
+        }
+    }
+
+    /// Says that no answers are to be expected, if the model is known to continue texts.
+    ///
+    /// @param console where to say it
+    /// @param model chats all the same
+    /// @param defaults say what it is for
+    static void noteWhatAnswers(Console console, LoadedModel model, ModelDefaults defaults) {
+        if (!defaults.answers()) {
+            console.note("(" + model.config().name()
+                    + " continues texts, such as stories; it was not made to answer, so what it says is no answer)");
         }
     }
 

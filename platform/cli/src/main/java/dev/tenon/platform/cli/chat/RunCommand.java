@@ -20,11 +20,13 @@ import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.options.SpeculationOptions;
 import dev.tenon.platform.cli.options.TextInput;
 import dev.tenon.platform.cli.terminal.CliErrors;
+import dev.tenon.platform.cli.terminal.Terminals;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntSupplier;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
@@ -43,7 +45,8 @@ import picocli.CommandLine.ParentCommand;
         sortOptions = false,
         description = {
             "Answers a question, or continues a prompt (-p, -f); with --chat it answers that, too.",
-            "Without any of them the prompt is read from standard input; on a terminal a chat starts."
+            "Without any of them the prompt is read from standard input; on a terminal a chat starts, or, where the model",
+            "only continues texts, as the one of the distribution does, its own prompt is continued."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -72,6 +75,7 @@ public final class RunCommand implements TenonCommand {
     Engine engine;
 
     Talk.Opener terminal = TerminalChatInput::system;
+    IntSupplier columns = Terminals::columns;
 
     @Mixin
     private RunArguments arguments;
@@ -185,6 +189,7 @@ public final class RunCommand implements TenonCommand {
             sampling.check(params, loaded);
             if (talks) {
                 Prompts.requireChat(loaded, given.model(), defaults.answers() || mode.chat || system != null);
+                Prompts.noteWhatAnswers(console, loaded, defaults);
                 ChatSettings settings = new ChatSettings(loaded, params, limit, stop);
                 return Talk.run(console, loaded, session, settings, system == null ? "" : system, terminal);
             }
@@ -194,10 +199,12 @@ public final class RunCommand implements TenonCommand {
                     && loaded.chatTemplate().isPresent();
             boolean chat = mode.chat || (system != null || answers) && !mode.raw;
             int[] tokens = chat ? chatTokens(loaded, text) : loaded.tokenizer().encode(text, true, true);
-            if (!chat && !noDisplayPrompt && tokens.length <= loaded.contextLength()) {
-                console.out().print(text);
-                console.out().flush();
+            int width = console.outIsTerminal() ? columns.getAsInt() : 0;
+            StyledText wrapped = width > 0 ? StyledText.plain(width) : null;
+            if (chat) {
+                Prompts.noteWhatAnswers(console, loaded, defaults);
             }
+            boolean shown = !chat && !noDisplayPrompt && tokens.length <= loaded.contextLength();
             GenerationRequest generation = GenerationRequest.builder()
                     .prompt(keptSession.restore(session, tokens))
                     .sampling(params)
@@ -208,7 +215,8 @@ public final class RunCommand implements TenonCommand {
                     .constraint(grammar.constraint(loaded))
                     .build();
             Console.Interrupt interrupt = console.onInterrupt(session::cancel);
-            RunOutput output = new RunOutput(console, loaded, session, interrupt, ignoreEos);
+            RunOutput output =
+                    new RunOutput(console, loaded, session, interrupt, ignoreEos, wrapped, shown ? text : "");
             Usage usage;
             try (interrupt;
                     output) {

@@ -4,6 +4,7 @@ import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
+import dev.tenon.api.error.OneLine;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import java.time.Instant;
@@ -15,6 +16,8 @@ final class RunOutput implements GenerationListener, AutoCloseable {
     private final Session session;
     private final Console.Interrupt interrupt;
     private final boolean ignoreEos;
+    private final StyledText wrapped;
+    private String before;
     private final Progress bar;
     private Instant firstToken;
     private int heard;
@@ -24,7 +27,18 @@ final class RunOutput implements GenerationListener, AutoCloseable {
     /// @param session is cancelled when nobody reads any more
     /// @param interrupt whether it was asked to end
     /// @param ignoreEos whether end-of-text tokens count as others do
-    RunOutput(Console console, LoadedModel loaded, Session session, Console.Interrupt interrupt, boolean ignoreEos) {
+    /// @param wrapped ends lines between words; null where they end as they come
+    /// @param before shown before the first token, after the progress bar; or empty
+    RunOutput(
+            Console console,
+            LoadedModel loaded,
+            Session session,
+            Console.Interrupt interrupt,
+            boolean ignoreEos,
+            StyledText wrapped,
+            String before) {
+        this.before = before;
+        this.wrapped = wrapped;
         this.console = console;
         this.loaded = loaded;
         this.session = session;
@@ -49,13 +63,24 @@ final class RunOutput implements GenerationListener, AutoCloseable {
         if (firstToken == null) {
             firstToken = Instant.now();
             bar.close();
+            showBefore();
         }
+    }
+
+    private void showBefore() {
+        String text = before;
+        before = "";
+        print(text);
+    }
+
+    private void print(String text) {
+        console.out().print(wrapped == null ? text : wrapped.next(OneLine.lines(text)));
+        console.out().flush();
     }
 
     @Override
     public void onText(String text) {
-        console.out().print(text);
-        console.out().flush();
+        print(text);
         if (console.out().checkError()) {
             session.cancel();
         }
@@ -77,5 +102,9 @@ final class RunOutput implements GenerationListener, AutoCloseable {
     @Override
     public void close() {
         bar.close();
+        showBefore();
+        if (wrapped != null) {
+            console.out().print(wrapped.finish());
+        }
     }
 }

@@ -10,6 +10,7 @@ import org.jline.utils.WCWidth;
 final class StyledText {
     private static final String THINK = "<think>";
     private static final String THINK_END = "</think>";
+    private static final int TAB = 8;
     private static final String FENCE = "```";
     /// The beginning of a line that may become a list item or a heading.
     private static final Pattern UNDECIDED = Pattern.compile(" *(?:[-*+]|\\d{1,3}[.)]?|#{1,6}|`{1,2})?");
@@ -17,6 +18,7 @@ final class StyledText {
     private static final Pattern HEADING = Pattern.compile("#{1,6} +");
 
     private final int width;
+    private final boolean plain;
     private final StringBuilder waiting = new StringBuilder();
     private final StringBuilder word = new StringBuilder();
     private final StringBuilder shown = new StringBuilder();
@@ -36,7 +38,19 @@ final class StyledText {
     ///
     /// @param width columns of the terminal
     StyledText(int width) {
+        this(width, false);
+    }
+
+    private StyledText(int width, boolean plain) {
         this.width = width;
+        this.plain = plain;
+    }
+
+    /// {@return a text in which nothing is a mark: only its lines end between words}
+    ///
+    /// @param width columns of the terminal
+    static StyledText plain(int width) {
+        return new StyledText(width, true);
     }
 
     /// {@return what can be shown now, with escape sequences}
@@ -74,6 +88,9 @@ final class StyledText {
         if (at == waiting.length()) {
             return 0;
         }
+        if (plain) {
+            return plain(waiting.charAt(at), at);
+        }
         if (lineStart) {
             int taken = lineStart(at);
             if (taken != 0) {
@@ -101,6 +118,21 @@ final class StyledText {
             return mark(at, c);
         }
         return character(at);
+    }
+
+    private int plain(char c, int at) {
+        if (c == '\n') {
+            newLine();
+        } else if (c == '\t') {
+            flush();
+            shown.repeat(' ', spaces).append(c);
+            column += spaces;
+            column += TAB - column % TAB;
+            spaces = 0;
+        } else {
+            return character(at);
+        }
+        return 1;
     }
 
     /// Takes what stands for something at the start of a line.

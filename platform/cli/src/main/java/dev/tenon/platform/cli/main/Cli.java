@@ -6,6 +6,7 @@ import dev.tenon.platform.cli.Ranges;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.Colors;
+import dev.tenon.platform.cli.terminal.OtherWords;
 import dev.tenon.platform.cli.terminal.StandardOutput;
 import dev.tenon.platform.cli.terminal.Streams;
 import java.io.PrintWriter;
@@ -73,7 +74,7 @@ final class Cli {
         boolean debugAsked = Arrays.asList(args).contains("--debug") || "1".equals(settings.apply("debug"));
         int status;
         try {
-            status = run(debugAsked, helpAsOption(args));
+            status = run(debugAsked, OtherWords.ours(helpAsOption(args)));
         } catch (RuntimeException | OutOfMemoryError | LinkageError | StackOverflowError e) {
             status = failure(e, debugAsked);
         }
@@ -166,7 +167,7 @@ final class Cli {
             });
             line.setExecutionStrategy(Ranges::run);
             if (args.length == 0) {
-                line.usage(streams.out());
+                line.usage(streams.styledOut());
                 return 0;
             }
             if (List.of(args).equals(PAGE)) {
@@ -178,7 +179,7 @@ final class Cli {
                 return 0;
             }
             int status = line.execute(args);
-            streams.out().print(help);
+            streams.styledOut().print(help);
             return status;
         } finally {
             made.forEach((command, source) -> source.release(command));

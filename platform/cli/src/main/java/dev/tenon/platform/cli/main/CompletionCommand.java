@@ -1,13 +1,20 @@
 package dev.tenon.platform.cli.main;
 
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.engine.Engine;
 import dev.tenon.platform.cli.TenonCommand;
 import java.io.PrintWriter;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferenceCardinality;
+import org.osgi.service.component.annotations.ReferencePolicyOption;
 import org.osgi.service.component.annotations.ServiceScope;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -44,6 +51,9 @@ public final class CompletionCommand implements TenonCommand {
 
     private static final String SEEN = "__fish_seen_subcommand_from ";
 
+    @Reference(cardinality = ReferenceCardinality.OPTIONAL, policyOption = ReferencePolicyOption.GREEDY)
+    Engine engine;
+
     @Spec
     private CommandSpec spec;
 
@@ -60,15 +70,33 @@ public final class CompletionCommand implements TenonCommand {
     @Override
     public Integer call() {
         RootCommand root = (RootCommand) spec.root().userObject();
+        if (engine != null) {
+            List<String> ids = Stream.concat(
+                            Stream.of("auto"), engine.backends().stream().map(Backend::id))
+                    .toList();
+            offerBackends(spec.root(), ids);
+        }
         if (shell == Shell.fish) {
             fish(spec.root(), "", "__fish_use_subcommand", root.out());
         } else {
             // Where nothing else fits, a file does: a model is a file as a rule, and an option's value often.
             root.out()
                     .print(AutoComplete.bash("tenon", spec.root().commandLine())
-                            .replaceAll(".*compopt \\+o default\n", ""));
+                            .replaceAll(".*compopt \\+o default\n", "")
+                            // A word counts as an option where it is one, not where it is within one's name.
+                            .replace(" =~ ${previousWord} ]]", " == *\"'${previousWord}'\"* ]]"));
         }
         return 0;
+    }
+
+    /// Commands know what may be a backend, and not which ones are installed.
+    private static void offerBackends(CommandSpec command, List<String> ids) {
+        OptionSpec option = command.findOption("--backend");
+        if (option != null) {
+            command.remove(option);
+            command.addOption(option.toBuilder().completionCandidates(ids).build());
+        }
+        command.subcommands().values().forEach(below -> offerBackends(below.getCommandSpec(), ids));
     }
 
     /// Prints the completion of a command and of those below it.

@@ -4,6 +4,7 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OneLine;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Engines;
@@ -119,6 +120,11 @@ final class RootCommand implements Console {
     }
 
     @Override
+    public PrintWriter styledOut() {
+        return streams.styledOut();
+    }
+
+    @Override
     public OutputStream outBytes() {
         return streams.outBytes();
     }
@@ -167,7 +173,7 @@ final class RootCommand implements Console {
     public void note(String text) {
         if (!quiet) {
             streams.out().flush(); // what a remark is about comes first
-            streams.err().println(dim(text));
+            streams.styledErr().println(dim(OneLine.lines(text)));
             streams.err().flush();
         }
     }
@@ -180,7 +186,11 @@ final class RootCommand implements Console {
         String columns = System.getenv("COLUMNS");
         int width = columns != null && columns.matches("[1-9]\\d{1,3}") ? Integer.parseInt(columns) - 1 : 79;
         return new BarProgress(
-                task, total, unit, new PrintStream(streams.errBytes(), true, StandardCharsets.UTF_8), width);
+                OneLine.of(task),
+                total,
+                unit,
+                new PrintStream(streams.errBytes(), true, StandardCharsets.UTF_8),
+                width);
     }
 
     @Override

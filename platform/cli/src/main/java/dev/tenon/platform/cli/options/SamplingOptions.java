@@ -24,11 +24,14 @@ public final class SamplingOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
+    /// Far above it all tokens are as likely as each other.
+    public static final double HOTTEST = 100;
+
     @Option(
             names = "--temp",
             paramLabel = "T",
             description = "Temperature; 0: always the most likely token (default: the model's, else 0.8).")
-    @Range
+    @Range(max = HOTTEST)
     private Float temperature;
 
     @Option(

@@ -1,6 +1,7 @@
 package dev.tenon.platform.cli.terminal;
 
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OneLine;
 import dev.tenon.api.error.TenonException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -83,6 +84,10 @@ public final class CliErrors {
             case TenonException e -> e.getMessage().replaceAll("\\s*\\R\\s*", " ");
             case UncheckedIOException e -> text(e.getCause());
             case IOException e -> "Reading or writing failed: " + cause(e) + ". [" + ErrorCode.IO + "]";
+            case OutOfMemoryError e
+            when String.valueOf(e.getMessage()).contains("native thread") ->
+                "No more threads can be started: the number of a user's or container's processes is limited, or memory is"
+                        + " used up. Raise the limit (ulimit -u, pids.max). [" + ErrorCode.ENV_LIMIT + "]";
             case OutOfMemoryError e ->
                 "Out of memory: " + cause(e) + ". Give the JVM more memory, or use a smaller context or model. ["
                         + ErrorCode.MEMORY + "]";
@@ -113,7 +118,10 @@ public final class CliErrors {
         return command.getSubcommands().isEmpty()
                 ? "Unexpected argument '" + argument + "'."
                 : "'" + command.getCommandSpec().qualifiedName() + "' has no command '" + argument + "'."
-                        + suggestions(error);
+                        + OtherWords.suggestion(
+                                argument,
+                                command.getParent() == null,
+                                command.getSubcommands().keySet());
     }
 
     private static String unknownOption(UnmatchedArgumentException error) {
@@ -124,17 +132,12 @@ public final class CliErrors {
         return "Unknown option '" + option + "'." + EditDistance.suggestion(option, names);
     }
 
-    private static String suggestions(UnmatchedArgumentException error) {
-        List<String> near = error.getSuggestions().stream().limit(3).toList();
-        return near.isEmpty() ? "" : " Did you mean " + String.join(" or ", near) + "?";
-    }
-
     private static String cause(Throwable error) {
         return error.getMessage() == null ? error.toString() : firstLine(error.getMessage());
     }
 
     private static void line(PrintWriter err, String text) {
-        err.println("tenon: " + text);
+        err.println("tenon: " + OneLine.of(text));
         err.flush();
     }
 

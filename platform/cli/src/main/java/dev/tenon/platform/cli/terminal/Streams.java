@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 
 /// Standard streams, and which of them are terminals.
@@ -15,8 +16,10 @@ import java.nio.charset.StandardCharsets;
 /// @param output standard output, not buffered; knows whether a write failed
 /// @param outBytes standard output
 /// @param errBytes standard error
-/// @param out standard output as text; not flushed by itself
-/// @param err standard error as text; flushed at each line end
+/// @param out standard output as text; not flushed by itself; on a terminal harmless
+/// @param err standard error as text; flushed at each line end; on a terminal harmless
+/// @param styledOut the same as `out` for text that is harmless, with our own escape sequences
+/// @param styledErr the same as `err` for such text
 /// @param inTerminal whether input is a terminal
 /// @param outTerminal whether output is a terminal
 /// @param errTerminal whether error is a terminal
@@ -27,6 +30,8 @@ public record Streams(
         OutputStream errBytes,
         PrintWriter out,
         PrintWriter err,
+        PrintWriter styledOut,
+        PrintWriter styledErr,
         boolean inTerminal,
         boolean outTerminal,
         boolean errTerminal) {
@@ -42,13 +47,17 @@ public record Streams(
 
     private static Streams of(InputStream in, StandardOutput output, OutputStream err, boolean... terminals) {
         OutputStream buffered = new BufferedOutputStream(output, 8192);
+        Writer out = new OutputStreamWriter(buffered, StandardCharsets.UTF_8);
+        Writer messages = new OutputStreamWriter(err, StandardCharsets.UTF_8);
         return new Streams(
                 in,
                 output,
                 buffered,
                 err,
-                new PrintWriter(new OutputStreamWriter(buffered, StandardCharsets.UTF_8), false),
-                new PrintWriter(new OutputStreamWriter(err, StandardCharsets.UTF_8), true),
+                new PrintWriter(terminals[1] ? new SafeWriter(out) : out, false),
+                new PrintWriter(terminals[2] ? new SafeWriter(messages) : messages, true),
+                new PrintWriter(out, false),
+                new PrintWriter(messages, true),
                 terminals[0],
                 terminals[1],
                 terminals[2]);

@@ -1,6 +1,8 @@
 package dev.tenon.platform.cli.terminal;
 
+import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -9,7 +11,7 @@ import java.nio.file.Path;
 /// The start script checks (`test -t`) and passes the result in the property `tenon.tty`: the
 /// digits of the streams that are terminals, such as `012`. Without it, Linux's `/proc/self/fd` is
 /// asked, and then [System#console()].
-final class Terminals {
+public final class Terminals {
     private Terminals() {}
 
     /// {@return whether a standard stream is a terminal}
@@ -43,6 +45,25 @@ final class Terminals {
         } catch (IOException | UnsupportedOperationException e) {
             return false; // another system: its message decides
         }
+    }
+
+    /// {@return columns of the terminal of this process, as the environment or `stty` says; 0 if neither does}
+    public static int columns() {
+        String told = System.getenv("COLUMNS");
+        if (told == null) {
+            try {
+                Process stty = new ProcessBuilder("stty", "size")
+                        .redirectInput(new File("/dev/tty"))
+                        .redirectError(ProcessBuilder.Redirect.DISCARD)
+                        .start();
+                told = new String(stty.getInputStream().readAllBytes(), StandardCharsets.US_ASCII)
+                        .strip()
+                        .replaceFirst("\\d+ ", "");
+            } catch (IOException e) {
+                return 0; // no terminal, or no such program
+            }
+        }
+        return told.matches("[1-9]\\d{1,3}") ? Integer.parseInt(told) : 0;
     }
 
     private static boolean consoleIsTerminal() {

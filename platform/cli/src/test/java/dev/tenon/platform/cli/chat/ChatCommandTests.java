@@ -1,6 +1,7 @@
 package dev.tenon.platform.cli.chat;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,6 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,7 +77,7 @@ class ChatCommandTests {
             "/edit",
             "/set NAME VALUE",
             "/show",
-            "/save FILE",
+            "/save [-f] FILE",
             "/load FILE",
             "/system",
             "/exit",
@@ -119,6 +121,60 @@ class ChatCommandTests {
         assertEquals(1, result.status());
         assertTrue(result.err().contains("exists already") && result.err().endsWith("[IO-001]\n"), result.err());
         assertEquals("precious", Files.readString(file));
+    }
+
+    @Test
+    void savingReplacesAFileWhereThatIsAskedFor() throws IOException {
+        Path file = Files.writeString(folder.resolve("talk.md"), "old");
+        TestCli.Result result = chat("Hello\n/save -f " + file + "\n/save -f \n");
+        assertEquals(0, result.status(), result.err());
+        assertEquals("Saved to " + file + ".\nSomething is missing: /save [-f] FILE\n", result.err());
+        assertEquals("## user\n\nHello\n\n## assistant\n\nAnswer 1.\n\n", Files.readString(file));
+    }
+
+    private TestCli.Result type(String... lines) {
+        cli.inTerminal = true;
+        cli.outTerminal = true;
+        cli.typed = Stream.concat(Stream.of(lines), Stream.of("\u0004")).toList();
+        return cli.run("chat");
+    }
+
+    /// A question would take the command after it as its answer.
+    @Test
+    void savingOverAFileAsksNothingOnATerminal() throws IOException {
+        Path file = Files.writeString(folder.resolve("talk.md"), "precious");
+        TestCli.Result result = type("Hello\r", "/save " + file + "\r", "/system\r");
+        assertEquals(0, result.status(), result.err());
+        assertTrue(result.err().contains("To replace it: /save -f " + file), result.err());
+        assertTrue(result.out().contains("There is no system message."), result.out());
+        assertEquals("precious", Files.readString(file));
+    }
+
+    @Test
+    void commandsThatFailAreNoMessagesThatFailed() {
+        TestCli.Result result = type("/load " + folder.resolve("missing") + "\r", "Hello\r");
+        assertTrue(result.err().contains("[IO-001]"), result.err());
+        assertFalse(result.err().contains("message failed"), result.err());
+    }
+
+    @Test
+    void aMessageThatIsTooLongCanBeMadeShorter() {
+        cli.engine.context = 60;
+        String typed = "A message that does not fit, however much leaves for it: it is alone.";
+        TestCli.Result result = type(typed + "\r", "\u0001Hi \u000b\r"); // to the start, and cut what follows
+        assertTrue(result.err().contains("[LIMIT-001]"), result.err());
+        assertEquals(1, cli.engine.requests.size());
+        assertTrue(sent(0).contains("user\nHi<|im_end|>"), sent(0));
+    }
+
+    @Test
+    void aModelThatContinuesTextsIsSaidToGiveNoAnswers() throws IOException {
+        String note = "it was not made to answer";
+        assertFalse(chat("Hello\n").err().contains(note));
+        Files.writeString(folder.resolve("story.properties"), "chat = false\n");
+        assertTrue(chat("Hello\n").err().contains(note));
+        assertTrue(cli.run("run", "--chat", "-p", "Hello").err().contains(note));
+        assertFalse(cli.run("run", "-p", "Hello").err().contains(note));
     }
 
     @Test
@@ -227,12 +283,13 @@ class ChatCommandTests {
     @Test
     void wrongSettingsAreSaidAndChangeNothing() {
         TestCli.Result result = chat(
-                "/set temp hot\n/set temp -1\n/set tmp 1\n/set temp\n/set\n/set logit-bias 999+1\nHello\n",
+                "/set temp hot\n/set temp -1\n/set temp 5000\n/set tmp 1\n/set temp\n/set\n/set logit-bias 999+1\nHello\n",
                 "--temp",
                 "0.5");
         assertEquals("""
                 Invalid value for 'temp': 'hot' is not a number.
-                Invalid value for 'temp': -1; expected at least 0.
+                Invalid value for 'temp': -1; expected 0 to 100.
+                Invalid value for 'temp': 5000; expected 0 to 100.
                 There is no setting 'tmp'. Did you mean temp? /show lists them.
                 Something is missing: /set NAME VALUE; /show lists the settings.
                 Something is missing: /set NAME VALUE

@@ -42,6 +42,22 @@ class RunCommandTests {
     }
 
     @Test
+    void onATerminalLinesEndBetweenWords() {
+        cli.outTerminal = true;
+        cli.replace("run", () -> {
+            RunCommand command = new RunCommand();
+            command.columns = () -> 12;
+            return command;
+        });
+        assertEquals(
+                "Once upon a\n**time**\nthere was a\nfox.\n",
+                cli.run("run", "-p", "Once upon a **time**").out());
+        assertEquals(
+                "1\n\t<a>\nthere was a\nfox.\n",
+                cli.run("run", "-p", "1\n\t<a>").out());
+    }
+
+    @Test
     void promptIsNotShownWhenNotWanted() {
         assertEquals(
                 " there was a fox.\n",

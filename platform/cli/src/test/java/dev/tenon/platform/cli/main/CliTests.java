@@ -363,6 +363,28 @@ class CliTests {
     }
 
     @Test
+    void wordsOfOtherProgramsLeadToOurs() throws IOException {
+        TestCli cli = new TestCli(folder);
+        assertEquals(cli.run("list").out(), cli.run("ls").out());
+        assertEquals(cli.run("list", "--help").out(), cli.run("help", "ls").out());
+        assertEquals("tenon 1.2.3\n", cli.run("version").out());
+        for (String[] each : new String[][] {
+            {"remove", "Did you mean rm?"},
+            {"delete", "Did you mean rm?"},
+            {"download", "Did you mean pull?"},
+            {"ps", "GET /api/ps of a server"},
+            {"stop", "Ctrl-C ends a command"},
+            {"lsit", "Did you mean list?"},
+            {"chta", "Did you mean chat?"},
+            {"sing", "has no command 'sing'. See"},
+        }) {
+            TestCli.Result result = cli.run(each[0]);
+            assertEquals(2, result.status());
+            assertTrue(result.err().contains(each[1]), result.err());
+        }
+    }
+
+    @Test
     void coloursFollowOptionSettingAndEnvironment() {
         assertEquals(Colors.AUTO, Colors.choose(null, Map.of(), List.of()));
         assertEquals(Colors.NEVER, Colors.choose("auto", Map.of("NO_COLOR", "1"), List.of()));

@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tenon.api.device.Backend;
 import dev.tenon.platform.cli.TenonCommand;
 import java.io.File;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 class CompletionTests {
     @TempDir
@@ -32,6 +35,12 @@ class CompletionTests {
     static final class Below implements TenonCommand {
         @Option(names = "--deep", description = "Nothing.")
         private boolean deep;
+
+        @Parameters(index = "0", arity = "0..1", description = "Anything.")
+        private String from;
+
+        @Parameters(index = "1", arity = "0..1", description = "One of ${COMPLETION-CANDIDATES}.")
+        private Thread.State state;
 
         @Override
         public Integer call() {
@@ -65,6 +74,8 @@ class CompletionTests {
 
     private String script(String shell) throws IOException {
         TestCli cli = new TestCli(folder);
+        cli.engine.backends.add((Backend) Proxy.newProxyInstance(
+                Backend.class.getClassLoader(), new Class<?>[] {Backend.class}, (proxy, method, args) -> "cpu-fake"));
         cli.add("third", Below::new);
         cli.add("third below", Below::new);
         return Files.writeString(
@@ -94,9 +105,12 @@ class CompletionTests {
     @CsvSource({
         "third b, below",
         "third below --de, --debug --deep",
+        "third below d W, WAITING",
         "completion z, zsh",
         "completion '', bash fish zsh",
         "run -ctk Q, Q8_0",
+        "run --backend c, cpu-fake",
+        "run --backend '', auto cpu-fake",
         "perp, perplexity"
     })
     void theShellsOfferWhatFits(String typed, String offered) throws Exception {

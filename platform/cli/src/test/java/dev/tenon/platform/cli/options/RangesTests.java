@@ -32,7 +32,7 @@ class RangesTests {
                     -n              | -2           | '--n-predict': -2; expected at least -1.
                     -n              | 99999999999  | '--n-predict': '99999999999' is not a whole number in range.
                     -s              | -2           | '--seed': -2; expected at least -1.
-                    --temp          | NaN          | '--temp': NaN; expected at least 0.
+                    --temp          | NaN          | '--temp': NaN; expected 0 to 100.
                     --temp          | warm         | '--temp': 'warm' is not a number.
                     --top-k         | -1           | '--top-k': -1; expected at least 0.
                     --top-p         | 1.5          | '--top-p': 1.5; expected 0 to 1.
