@@ -215,7 +215,8 @@ public final class RunCommand implements TenonCommand {
                     .constraint(grammar.constraint(loaded))
                     .build();
             Console.Interrupt interrupt = console.onInterrupt(session::cancel);
-            RunOutput output = new RunOutput(console, loaded, session, interrupt, ignoreEos, wrapped, shown ? text : "");
+            RunOutput output =
+                    new RunOutput(console, loaded, session, interrupt, ignoreEos, wrapped, shown ? text : "");
             Usage usage;
             try (interrupt;
                     output) {
