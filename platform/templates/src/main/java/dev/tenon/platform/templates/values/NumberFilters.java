@@ -120,8 +120,7 @@ final class NumberFilters {
         while (i < UNITS.length() - 1 && bytes >= Math.pow(base, i + 2)) {
             i++;
         }
-        String unit =
-                binary ? UNITS.substring(i, i + 1).toUpperCase(Locale.ROOT) + "iB" : UNITS.charAt(i) + "B";
+        String unit = binary ? UNITS.substring(i, i + 1).toUpperCase(Locale.ROOT) + "iB" : UNITS.charAt(i) + "B";
         return Text.of(Numbers.fixed(base * bytes / Math.pow(base, i + 2), 1) + " " + unit);
     }
 }
