@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// processes have the lowest priority, so that others on the machine are not slowed down.
 @Tag("long")
 class StarvedStartIT {
-    private static final int BUSY = 24;
+    private static final int BUSY = 8;
     /// Ends a hang; minutes where nothing else runs.
     private static final Duration LIMIT = Duration.ofMinutes(30);
     private static final String LEAST = "exec nice -n 19 taskset -c 0 ";

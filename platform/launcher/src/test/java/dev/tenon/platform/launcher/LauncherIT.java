@@ -255,7 +255,7 @@ class LauncherIT extends LauncherHome {
         assertEquals(1, refused.code());
         assertEquals(List.of(), refused.out());
         assertTrue(contains(refused.err(), "fake-cli.jar", "BUNDLE-005"), refused.err()::toString);
-        assertTrue(contains(refused.err(), "tenon bundles trust --installed"), refused.err()::toString);
+        assertTrue(contains(refused.err(), "sha256sum bundles", "etc/trusted-bundles.txt"), refused.err()::toString);
     }
 
     /// The start-up cache holds code.
