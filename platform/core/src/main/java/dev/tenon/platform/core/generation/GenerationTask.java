@@ -8,9 +8,7 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.Sampler;
-import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.core.sampling.StopMatcher;
 import dev.tenon.platform.core.steps.SequenceTask;
 import dev.tenon.platform.core.steps.StepCosts;
 import dev.tenon.platform.core.steps.TokenSequence;
@@ -18,15 +16,10 @@ import dev.tenon.platform.core.steps.TokenSequence;
 /// Generates text: samples a token after each step, where the device has not, and publishes token
 /// and text as events. Never waits for the consumer.
 public final class GenerationTask extends SequenceTask {
-    /// Tokens of the prompt that the decoder gets before the reply: more than enough for the bytes
-    /// of a character that the prompt leaves incomplete.
-    private static final int DECODED_BEFORE = 64;
-
     private final GenerationRequest request;
     private final TokenSequence sequence;
     private final Tokenizer tokenizer;
-    private final StreamDecoder decoder;
-    private final StopMatcher stops;
+    private final TextOutput text;
     private final Sampler sampler;
     /// Reads the tokens by the request's constraint; null if there is none.
     private final ConstraintReader reader;
@@ -67,10 +60,8 @@ public final class GenerationTask extends SequenceTask {
         this.sequence = sequence;
         this.request = request;
         this.events = events;
-        int promptEnd = sequence.length();
         this.tokenizer = model.tokenizer();
-        this.decoder = tokenizer.decoder();
-        this.stops = new StopMatcher(request.stop());
+        this.text = new TextOutput(tokenizer, request.stop(), sequence, events);
         this.sampler = sampler;
         int vocabularySize = model.config().vocabularySize();
         this.reader = request.constraint().isEmpty() ? null : new ConstraintReader(request, vocabularySize, wake);
@@ -79,12 +70,8 @@ public final class GenerationTask extends SequenceTask {
         this.drafts = new Drafts(proposer, costs);
         this.contextLength = model.contextLength();
         this.limit = request.maxNewTokens() < 0 ? Integer.MAX_VALUE : request.maxNewTokens();
-        for (int i = 0; i < promptEnd; i++) {
+        for (int i = 0; i < sequence.length(); i++) {
             sampler.accept(sequence.token(i));
-        }
-        // So that the reply is decoded as the continuation of the prompt, not as the start of a text.
-        for (int i = Math.max(0, promptEnd - DECODED_BEFORE); i < promptEnd; i++) {
-            decoder.next(sequence.token(i));
         }
         prepare();
     }
@@ -148,10 +135,7 @@ public final class GenerationTask extends SequenceTask {
         if (pending() > 0) {
             return next();
         }
-        if (limit == 0) {
-            return State.ENDED;
-        }
-        return sampleRows(result, row + rows() - 1 - checked()) ? next() : State.ENDED;
+        return limit > 0 && sampleRows(result, row + rows() - 1 - checked()) ? next() : State.ENDED;
     }
 
     /// Samples from one row, and from those of proposals as long as they are what was sampled: so each token is
@@ -236,19 +220,9 @@ public final class GenerationTask extends SequenceTask {
     private boolean publish(GeneratedToken token) {
         generated++;
         lastToken = System.nanoTime();
-        if (generated == 1) {
-            firstToken = lastToken;
-        }
-        if (!request.ignoreEndOfGeneration() && tokenizer.isEndOfGeneration(token.id())) {
-            finish = FinishReason.STOP;
-            return false;
-        }
-        if (tokenizer.isControl(token.id())) { // text before it is not part of a stop text after it
-            text(stops.next(decoder.finish()) + stops.finish());
-        }
-        events.publish(new GenerationEvent.Token(token));
-        text(stops.next(decoder.next(token.id())));
-        if (stops.matched().isPresent()) {
+        firstToken = generated == 1 ? lastToken : firstToken;
+        boolean over = !request.ignoreEndOfGeneration() && tokenizer.isEndOfGeneration(token.id());
+        if (over || text.publish(token)) {
             finish = FinishReason.STOP;
             return false;
         }
@@ -271,12 +245,6 @@ public final class GenerationTask extends SequenceTask {
             sequence.leave(kept, (sequence.length() - kept) / 2);
         }
         return true;
-    }
-
-    private void text(String piece) {
-        if (!piece.isEmpty()) {
-            events.publish(new GenerationEvent.Text(piece));
-        }
     }
 
     private State next() {
@@ -305,7 +273,7 @@ public final class GenerationTask extends SequenceTask {
         if (reader != null) {
             reader.cancel();
         }
-        RuntimeException failure = why != null ? why : finishText();
+        RuntimeException failure = why != null ? why : text.finish();
         if (generated == 0) {
             firstToken = System.nanoTime();
             lastToken = firstToken;
@@ -321,20 +289,6 @@ public final class GenerationTask extends SequenceTask {
                 drafts.drafted(),
                 drafts.accepted());
         events.end(failure == null ? usage : null, failure);
-    }
-
-    /// Publishes the text that was held back.
-    ///
-    /// @return what went wrong, or null
-    private RuntimeException finishText() {
-        try {
-            if (!events.closed() && stops.matched().isEmpty()) {
-                text(stops.next(decoder.finish()) + stops.finish());
-            }
-            return null;
-        } catch (RuntimeException e) {
-            return e;
-        }
     }
 
     /// {@return how many tokens at the beginning are older than any that can be taken back: those
