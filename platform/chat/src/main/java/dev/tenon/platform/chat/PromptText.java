@@ -2,6 +2,7 @@ package dev.tenon.platform.chat;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.text.Tokenizer;
 
 /// Encodes prompts, and refuses those that do not fit the context.
@@ -16,7 +17,7 @@ public final class PromptText {
     /// @param text the text
     /// @param addSpecial whether the vocabulary's special tokens are added
     /// @return its tokens, fewer than the context holds
-    /// @throws ChatException (`LIMIT-001`) if they are too many
+    /// @throws OutOfResourcesException (`LIMIT-001`) if they are too many
     public static int[] encode(LoadedModel model, String text, boolean addSpecial) {
         return encode(model, text, addSpecial, new int[0]);
     }
@@ -28,7 +29,7 @@ public final class PromptText {
     /// @param addSpecial whether the vocabulary's special tokens are added
     /// @param borders ascending indices of chars
     /// @return its tokens, fewer than the context holds
-    /// @throws ChatException (`LIMIT-001`) if they are too many
+    /// @throws OutOfResourcesException (`LIMIT-001`) if they are too many
     static int[] encode(LoadedModel model, String text, boolean addSpecial, int[] borders) {
         int least = leastTokens(model.tokenizer(), text);
         if (least >= model.contextLength()) {
@@ -43,20 +44,21 @@ public final class PromptText {
     ///
     /// @param tokens how many tokens it has
     /// @param context how many the context holds
-    /// @throws ChatException (`LIMIT-001`) if they are too many
+    /// @throws OutOfResourcesException (`LIMIT-001`) if they are too many
     public static void requireRoom(int tokens, int context) {
         if (tokens >= context) {
             throw tooLong(tokens, context);
         }
     }
 
-    private static ChatException tooLong(int tokens, int context) {
-        return new ChatException(
+    private static OutOfResourcesException tooLong(int tokens, int context) {
+        return new OutOfResourcesException(
                 ErrorCode.CONTEXT_LENGTH,
-                "messages",
                 "The prompt has at least " + tokens + " tokens; the context holds " + context
                         + ", with the answer. Shorten it, or load the model with a larger context.",
-                null);
+                tokens,
+                0,
+                context);
     }
 
     /// How many tokens a long text has at least, as if each were the vocabulary's longest: so that one that is far too

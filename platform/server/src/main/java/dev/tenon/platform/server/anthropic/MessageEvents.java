@@ -28,20 +28,20 @@ final class MessageEvents implements ChoiceOutput {
     }
 
     @Override
-    public void content(String text) {
+    public void text(String text) {
         open("text", Json.object().put("type", "text").put("text", ""));
         delta(Json.object().put("type", "text_delta").put("text", text));
     }
 
     @Override
-    public void call(int index, String id, String name) {
+    public void callBegins(int index, String id, String name) {
         ObjectNode call = Json.object().put("type", "tool_use").put("id", id).put("name", name);
         call.putObject("input");
         open("call " + index, call);
     }
 
     @Override
-    public void arguments(int index, String json) {
+    public void callArguments(int index, String json) {
         delta(Json.object().put("type", "input_json_delta").put("partial_json", json));
     }
 

@@ -1,7 +1,7 @@
 package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.tenon.platform.chat.ChatInput;
+import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -25,7 +25,7 @@ public record MessagesEndpoint(Replies replies) implements AnthropicEndpoint {
         FIELDS.check(body.node());
         ServedModel served = replies.generations().model(body.text("model"));
         body.require("max_tokens");
-        ChatInput input = MessagesInput.read(body);
+        ChatRequest input = MessagesInput.read(body);
         ReplySettings settings = new ReplySettings(
                 body,
                 1,

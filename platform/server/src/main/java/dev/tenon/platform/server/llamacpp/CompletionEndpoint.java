@@ -1,8 +1,8 @@
 package dev.tenon.platform.server.llamacpp;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.platform.chat.Enforced;
 import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -55,7 +55,7 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
             throws InterruptedException {
         ServedModel served = replies.generations().model(body.text("model"));
         ReplySettings settings = NativeFields.settings(body);
-        Enforced enforced = EnforcedFields.format(body);
+        TextFormat format = EnforcedFields.format(body);
         NativeReply reply;
         Replies.Counts counts;
         boolean stream = body.flag("stream", false);
@@ -70,7 +70,7 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
                     body.flag("return_tokens", false),
                     body.whole("n_probs", 0, Integer.MAX_VALUE, 0) > 0);
             NativeReply output = reply;
-            counts = replies.complete(exchange, served, lease, tokens, enforced, settings, index -> output);
+            counts = replies.complete(exchange, served, lease, tokens, format, settings, index -> output);
         }
         reply.finish(counts, text);
     }
