@@ -114,18 +114,19 @@ class ConversationTests {
             send("Message " + turn);
         }
         String expected = FakeEngine.chatMl(Map.of(
-                "messages",
-                conversation.messages().subList(0, 8).stream()
-                        .map(m -> Map.of("role", m.role(), "content", m.content()))
-                        .toList(),
-                "add_generation_prompt",
-                true));
+                        "messages",
+                        conversation.messages().subList(0, 8).stream()
+                                .map(m -> Map.of("role", m.role(), "content", m.content()))
+                                .toList(),
+                        "add_generation_prompt",
+                        true))
+                .text();
         assertEquals(expected, seen.get(3));
     }
 
     @Test
     void templateThatRewritesEarlierTurnsIsEvaluatedFromWhereItDiffers() {
-        engine.template = variables -> FakeEngine.chatMl(variables).replace("Answer 1.", "(left out)");
+        engine.template = variables -> FakeEngine.chatMl(variables).text().replace("Answer 1.", "(left out)");
         send("One");
         send("Two");
         assertEquals("(left out)<|im_end|>\n" + user("Two") + OPEN, sent(1));

@@ -2,9 +2,9 @@ package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.platform.chat.Json;
-import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.generation.Replies;
+import dev.tenon.platform.server.generation.ReplyListener;
 import dev.tenon.platform.server.http.EventStream;
 
 /// The reply of a stream: a message whose blocks begin, grow and end one after the other.
@@ -16,7 +16,7 @@ final class MessageEvents implements ChoiceOutput {
     private boolean begun;
     private int block = -1;
     private String kind = "";
-    /// The call that is read, which clients act on even if it never ends: it is sent when something comes after it.
+    /// The call that is read, which is sent once it is whole: clients act on it even if it never ends.
     private ObjectNode call;
 
     private final StringBuilder input = new StringBuilder();
@@ -38,7 +38,6 @@ final class MessageEvents implements ChoiceOutput {
 
     @Override
     public void reasoning(String text) {
-        sendCall();
         open(
                 "thinking",
                 Json.object().put("type", "thinking").put("thinking", "").put("signature", ""));
@@ -46,43 +45,37 @@ final class MessageEvents implements ChoiceOutput {
     }
 
     @Override
-    public void content(String text) {
-        sendCall();
+    public void text(String text) {
         open("text", Json.object().put("type", "text").put("text", ""));
         delta(Json.object().put("type", "text_delta").put("text", text));
     }
 
     @Override
-    public void call(int index, String id, String name) {
-        sendCall();
+    public void callBegins(int index, String id, String name) {
         call = Json.object().put("type", "tool_use").put("id", id).put("name", name);
         call.putObject("input");
     }
 
     @Override
-    public void arguments(int index, String json) {
+    public void callArguments(int index, String json) {
         input.append(json);
     }
 
     @Override
-    public void uncalled(int index) {
-        call = null;
+    public void callEnds(int index) {
+        open("call " + index, call);
+        delta(Json.object().put("type", "input_json_delta").put("partial_json", input.toString()));
+        input.setLength(0);
+    }
+
+    @Override
+    public void callDropped(int index) {
         input.setLength(0);
     }
 
     @Override
     public void ends(Ending end) {
-        sendCall();
         ending = end;
-    }
-
-    private void sendCall() {
-        if (call != null) {
-            open("call " + call.get("id").asText(), call);
-            delta(Json.object().put("type", "input_json_delta").put("partial_json", input.toString()));
-            call = null;
-            input.setLength(0);
-        }
     }
 
     private void begin() {

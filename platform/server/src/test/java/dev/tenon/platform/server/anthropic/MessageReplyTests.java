@@ -3,6 +3,7 @@ package dev.tenon.platform.server.anthropic;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.chat.ChatEnd;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.platform.chat.Json;
@@ -16,14 +17,14 @@ class MessageReplyTests {
     @Test
     void onlyCallsThatAreWholeHaveAnInput() {
         MessageReply reply = new MessageReply();
-        reply.call(0, "call_1", "time");
-        reply.arguments(0, "{\"zone\": ");
-        reply.uncalled(0);
-        reply.content("time zone");
-        reply.call(1, "call_2", "time");
-        reply.arguments(1, "{\"zone\": \"U");
-        reply.arguments(1, "TC\"}");
-        reply.ends(new ChoiceOutput.Ending(USAGE, ChoiceOutput.Reason.CALLS, null));
+        reply.callBegins(0, "call_1", "time");
+        reply.callArguments(0, "{\"zone\": ");
+        reply.callDropped(0);
+        reply.text("time zone");
+        reply.callBegins(1, "call_2", "time");
+        reply.callArguments(1, "{\"zone\": \"U");
+        reply.callArguments(1, "TC\"}");
+        reply.ends(new ChoiceOutput.Ending(USAGE, ChatEnd.CALLS, null));
         ObjectNode message = Json.object();
         reply.into(message);
         assertEquals(2, message.get("content").size());
