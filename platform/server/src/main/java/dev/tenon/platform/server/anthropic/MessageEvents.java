@@ -5,12 +5,12 @@ import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.generation.ReplyListener;
-import dev.tenon.platform.server.http.EventStream;
+import java.util.function.BiConsumer;
 
 /// The reply of a stream: a message whose blocks begin, grow and end one after the other.
 final class MessageEvents implements ChoiceOutput {
     private final ObjectNode message;
-    private final EventStream events;
+    private final BiConsumer<String, ObjectNode> events;
     private final int prompt;
     private ReplyListener listener;
     private boolean begun;
@@ -23,9 +23,9 @@ final class MessageEvents implements ChoiceOutput {
     private Ending ending;
 
     /// @param message the answer, without content
-    /// @param events the stream
+    /// @param events takes each event, by its type
     /// @param prompt tokens of the prompt
-    MessageEvents(ObjectNode message, EventStream events, int prompt) {
+    MessageEvents(ObjectNode message, BiConsumer<String, ObjectNode> events, int prompt) {
         this.message = message;
         this.events = events;
         this.prompt = prompt;
@@ -127,6 +127,6 @@ final class MessageEvents implements ChoiceOutput {
     private void send(String type, ObjectNode data) {
         ObjectNode event = Json.object().put("type", type);
         event.setAll(data);
-        events.send(type, event);
+        events.accept(type, event);
     }
 }

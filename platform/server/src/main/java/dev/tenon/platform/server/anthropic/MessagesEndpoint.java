@@ -45,7 +45,7 @@ public record MessagesEndpoint(Replies replies) implements AnthropicEndpoint {
         if (body.flag("stream", false)) {
             try (ServedModel.Lease lease = served.lease()) {
                 ChatPrompt prompt = Replies.prompt(served, lease, input);
-                MessageEvents events = new MessageEvents(message, exchange.events(), prompt.tokens().length);
+                MessageEvents events = new MessageEvents(message, exchange.events()::send, prompt.tokens().length);
                 events.finish(usage(replies.answer(exchange, served, lease, input, prompt, settings, index -> events)));
             }
         } else {
