@@ -1,9 +1,12 @@
 package dev.tenon.api.text;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.osgi.annotation.versioning.ConsumerType;
 
 /// A model's own way to write a conversation as one prompt. Immutable and safe for any thread.
@@ -23,9 +26,10 @@ public interface ChatTemplate {
     /// the template did to them: so that control tokens are read in what the template wrote, and
     /// are text in what the client did.
     ///
-    /// A template that does not implement this renders strings, and all of its text counts as the
-    /// client's as soon as one of the values has a character of the client's: no control token is
-    /// read then.
+    /// Of a template that does not implement this, which renders strings, each place counts as the
+    /// client's where a text of the client stands as it was, or without blanks around it. Texts of
+    /// letters, digits and blanks alone, which write no control token, count as the template's, and
+    /// so does what such a template cuts, replaces or escapes within a text.
     ///
     /// @param variables as for [#render(Map)]; strings among the values and keys may be
     ///     [TemplateText], of which the template sees the characters alone. What stands in a
@@ -33,27 +37,39 @@ public interface ChatTemplate {
     /// @return the prompt; a character that cannot be attributed counts as the client's
     /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-009`) as [#render(Map)] does
     default TemplateText renderText(Map<String, Object> variables) {
-        boolean[] client = {false};
+        Set<String> texts = new LinkedHashSet<>();
         @SuppressWarnings("unchecked") // a map stays a map
-        Map<String, Object> plain = (Map<String, Object>) plain(variables, client);
+        Map<String, Object> plain = (Map<String, Object>) plain(variables, texts);
         String text = render(plain);
-        return client[0] ? TemplateText.ofClient(text) : new TemplateText(text, new int[0]);
+        BitSet client = new BitSet();
+        for (String each : texts) {
+            String part = text.contains(each) ? each : each.strip();
+            for (int at = text.indexOf(part); !part.isEmpty() && at >= 0; at = text.indexOf(part, at + part.length())) {
+                client.set(at, at + part.length());
+            }
+        }
+        return TemplateText.of(text, client);
     }
 
-    private static Object plain(Object value, boolean[] client) {
+    private static Object plain(Object value, Set<String> texts) {
         return switch (value) {
             case TemplateText text -> {
-                client[0] |= text.hasClient();
+                for (int i = 0; i < text.client().length; i += 2) {
+                    String part = text.text().substring(text.client()[i], text.client()[i + 1]);
+                    if (!part.chars().allMatch(c -> Character.isLetterOrDigit(c) || Character.isWhitespace(c))) {
+                        texts.add(part);
+                    }
+                }
                 yield text.text();
             }
             case Map<?, ?> map -> {
                 Map<Object, Object> all = new LinkedHashMap<>();
-                map.forEach((key, each) -> all.put(plain(key, client), plain(each, client)));
+                map.forEach((key, each) -> all.put(plain(key, texts), plain(each, texts)));
                 yield all;
             }
             case List<?> list -> {
                 List<Object> all = new ArrayList<>();
-                list.forEach(each -> all.add(plain(each, client)));
+                list.forEach(each -> all.add(plain(each, texts)));
                 yield all;
             }
             case null, default -> value;

@@ -1,5 +1,8 @@
 package dev.tenon.api.text;
 
+import java.util.BitSet;
+import java.util.stream.IntStream;
+
 /// A text of which characters are the client's, from outside: control tokens written out there
 /// are text. Given to a [ChatTemplate] and made by it. Immutable, though the array is not copied.
 ///
@@ -30,6 +33,18 @@ public record TemplateText(String text, int[] client) {
     /// @param text the characters
     public static TemplateText ofClient(String text) {
         return new TemplateText(text, text.isEmpty() ? new int[0] : new int[] {0, text.length()});
+    }
+
+    /// {@return a text with the characters of the client's that a set names}
+    ///
+    /// @param text the characters
+    /// @param client indices of chars, each less than the text's length
+    public static TemplateText of(String text, BitSet client) {
+        IntStream.Builder ranges = IntStream.builder();
+        for (int from = client.nextSetBit(0); from >= 0; from = client.nextSetBit(client.nextClearBit(from))) {
+            ranges.add(from).add(client.nextClearBit(from));
+        }
+        return new TemplateText(text, ranges.build().toArray());
     }
 
     /// {@return whether any of it is the client's}

@@ -23,7 +23,9 @@ class FelixUsagesTests {
 
     private Bundle started(BundleContext context, String name) throws Exception {
         Path jar = folder.resolve(name + ".jar");
-        new FakeBundle(name).type("fake.Type", "package fake; public class Type {}").write(jar);
+        new FakeBundle(name)
+                .type("fake.Type", "package fake; public class Type {}")
+                .write(jar);
         Bundle bundle = context.installBundle(jar.toUri().toString());
         bundle.start();
         return bundle;

@@ -210,12 +210,25 @@ class FolderTests {
     }
 
     @Test
+    void parametersThatNobodyKnowsChangeNothingAndAreListed() throws Exception {
+        Files.copy(ServerFixture.MODEL, folder.resolve("tale.gguf"));
+        try (ServerFixture server = server()) {
+            HttpResponse<String> created =
+                    server.post("/api/create", "{\"model\":\"x\",\"from\":\"tale\",\"parameters\":{\"colour\":1}}");
+            assertEquals(200, created.statusCode(), created::body);
+            assertEquals(
+                    "parameters.colour",
+                    created.headers().firstValue("X-Ignored-Fields").orElse(""));
+            assertEquals(List.of("story", "tale", "x"), names(server));
+        }
+    }
+
+    @Test
     void whatCannotBeCreatedIsRefused() throws Exception {
         Files.copy(ServerFixture.MODEL, folder.resolve("tale.gguf"));
         try (ServerFixture server = server()) {
             for (String rest : List.of(
                     "\"from\":\"tale\",\"template\":\"{{ .Prompt }}\"",
-                    "\"from\":\"tale\",\"parameters\":{\"colour\":1}",
                     "\"from\":\"tale\",\"parameters\":{\"temperature\":-1}",
                     "\"from\":\"tale\",\"adapters\":{}",
                     "\"system\":\"x\"")) {

@@ -114,19 +114,18 @@ class ConversationTests {
             send("Message " + turn);
         }
         String expected = FakeEngine.chatMl(Map.of(
-                        "messages",
-                        conversation.messages().subList(0, 8).stream()
-                                .map(m -> Map.of("role", m.role(), "content", m.content()))
-                                .toList(),
-                        "add_generation_prompt",
-                        true))
-                .text();
+                "messages",
+                conversation.messages().subList(0, 8).stream()
+                        .map(m -> Map.of("role", m.role(), "content", m.content()))
+                        .toList(),
+                "add_generation_prompt",
+                true));
         assertEquals(expected, seen.get(3));
     }
 
     @Test
     void templateThatRewritesEarlierTurnsIsEvaluatedFromWhereItDiffers() {
-        engine.template = variables -> FakeEngine.chatMl(variables).text().replace("Answer 1.", "(left out)");
+        engine.template = variables -> FakeEngine.chatMl(variables).replace("Answer 1.", "(left out)");
         send("One");
         send("Two");
         assertEquals("(left out)<|im_end|>\n" + user("Two") + OPEN, sent(1));

@@ -4,10 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.tenon.platform.cli.main.FakeEngine;
 import dev.tenon.platform.cli.main.FakeTokenizer;
 import dev.tenon.platform.cli.main.TestCli;
-import dev.tenon.platform.core.control.UserText;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -152,7 +150,7 @@ class RunCommandTests {
     @Test
     void bosIsNotAddedTwiceWhenTheTemplateWritesIt() {
         cli.engine.addsBos = true;
-        cli.engine.template = new FakeEngine.FakeTemplate(variables -> UserText.join(variables.get("bos_token"), "Q"));
+        cli.engine.template = variables -> variables.get("bos_token") + "Q";
         cli.run("run", "--chat", "-p", "Hi");
         assertArrayEquals(
                 new int[] {FakeTokenizer.BOS, 'Q'},

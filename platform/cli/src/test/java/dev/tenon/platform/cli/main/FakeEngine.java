@@ -33,9 +33,7 @@ import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplate;
-import dev.tenon.api.text.TemplateText;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.core.control.UserText;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -46,7 +44,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -66,7 +63,7 @@ public final class FakeEngine implements Engine {
     public Function<String, String> answer = text -> " there was a fox.";
     /// From the token before to the logits.
     public Function<Integer, float[]> logits = token -> new float[FakeTokenizer.SIZE];
-    public ChatTemplate template = new FakeTemplate(FakeEngine::chatMl);
+    public ChatTemplate template = FakeEngine::chatMl;
     public boolean addsBos;
     public boolean reportsEnd = true;
     public int context = 4096;
@@ -75,32 +72,19 @@ public final class FakeEngine implements Engine {
     /// Called before each generation, when there is nothing to cancel yet.
     public Runnable beforeGeneration = () -> {};
 
-    public static TemplateText chatMl(Map<String, Object> variables) {
-        List<Object> parts = new ArrayList<>();
+    public static String chatMl(Map<String, Object> variables) {
+        StringBuilder text = new StringBuilder();
         for (Object turn : (List<?>) variables.get("messages")) {
-            Map<String, Object> message = new HashMap<>(); // a key may be text of a client's, too
-            ((Map<?, ?>) turn).forEach((key, value) -> message.put(key.toString(), value));
-            parts.addAll(List.of("<|im_start|>", message.get("role"), "\n", message.get("content"), "<|im_end|>\n"));
+            Map<?, ?> message = (Map<?, ?>) turn;
+            text.append("<|im_start|>")
+                    .append(message.get("role"))
+                    .append('\n')
+                    .append(message.get("content"))
+                    .append("<|im_end|>\n");
         }
-        if (Boolean.TRUE.equals(variables.get("add_generation_prompt"))) {
-            parts.add("<|im_start|>assistant\n");
-        }
-        return UserText.join(parts.toArray());
-    }
-
-    /// A template that tells whose its characters are.
-    ///
-    /// @param written what it makes of variables
-    public record FakeTemplate(Function<Map<String, Object>, TemplateText> written) implements ChatTemplate {
-        @Override
-        public String render(Map<String, Object> variables) {
-            return renderText(variables).text();
-        }
-
-        @Override
-        public TemplateText renderText(Map<String, Object> variables) {
-            return written.apply(variables);
-        }
+        return Boolean.TRUE.equals(variables.get("add_generation_prompt"))
+                ? text.append("<|im_start|>assistant\n").toString()
+                : text.toString();
     }
 
     @Override

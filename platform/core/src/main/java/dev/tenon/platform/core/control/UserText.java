@@ -83,11 +83,7 @@ public final class UserText {
             }
             text.append(part);
         }
-        IntStream.Builder ranges = IntStream.builder();
-        for (int from = client.nextSetBit(0); from >= 0; from = client.nextSetBit(client.nextClearBit(from))) {
-            ranges.add(from).add(client.nextClearBit(from));
-        }
-        return new TemplateText(text.toString(), ranges.build().toArray());
+        return TemplateText.of(text.toString(), client);
     }
 
     /// A prompt.

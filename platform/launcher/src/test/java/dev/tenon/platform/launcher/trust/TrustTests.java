@@ -20,6 +20,7 @@ import java.util.function.UnaryOperator;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -203,6 +204,12 @@ class TrustTests {
 
     private static Path shipped() {
         return folder.resolve("shipped.sha256");
+    }
+
+    /// The folder is that of all tests.
+    @AfterEach
+    void nothingShipped() throws IOException {
+        Files.deleteIfExists(shipped());
     }
 
     /// They are unsigned; the stricter policy asks for its own list.

@@ -2,6 +2,7 @@ package dev.tenon.platform.templates.values;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 /// The filters that make numbers, or text of numbers.
@@ -69,7 +70,7 @@ final class NumberFilters {
         if (value instanceof Text text) {
             String s = stripped(text);
             if (SPECIAL.matcher(s).matches()) {
-                boolean number = s.toLowerCase(java.util.Locale.ROOT).endsWith("nan");
+                boolean number = s.toLowerCase(Locale.ROOT).endsWith("nan");
                 return number ? Double.NaN : s.startsWith("-") ? Double.NEGATIVE_INFINITY : Double.POSITIVE_INFINITY;
             }
             return FLOAT.matcher(s).matches() ? Double.valueOf(s.replace("_", "")) : otherwise;
@@ -119,8 +120,7 @@ final class NumberFilters {
         while (i < UNITS.length() - 1 && bytes >= Math.pow(base, i + 2)) {
             i++;
         }
-        String unit =
-                binary ? UNITS.substring(i, i + 1).toUpperCase(java.util.Locale.ROOT) + "iB" : UNITS.charAt(i) + "B";
+        String unit = binary ? UNITS.substring(i, i + 1).toUpperCase(Locale.ROOT) + "iB" : UNITS.charAt(i) + "B";
         return Text.of(Numbers.fixed(base * bytes / Math.pow(base, i + 2), 1) + " " + unit);
     }
 }

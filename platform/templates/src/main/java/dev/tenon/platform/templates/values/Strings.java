@@ -1,6 +1,7 @@
 package dev.tenon.platform.templates.values;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
@@ -38,7 +39,7 @@ final class Strings {
         return switch (name) {
             case "capitalize" -> made(budget, capitalize(text));
             case "casefold" ->
-                made(budget, mapped(text, c -> lower(Character.toString(c).toUpperCase(java.util.Locale.ROOT))));
+                made(budget, mapped(text, c -> lower(Character.toString(c).toUpperCase(Locale.ROOT))));
             case "center", "ljust", "rjust" -> {
                 Text fill = Text.need(args.get(1, "fillchar", Text.of(" ")), "fillchar");
                 yield pad(budget, text, args.integer(0, "width", 0), fill, name);
@@ -90,11 +91,11 @@ final class Strings {
     }
 
     private static String lower(String s) {
-        return s.toLowerCase(java.util.Locale.ROOT);
+        return s.toLowerCase(Locale.ROOT);
     }
 
     private static String upper(String s) {
-        return s.toUpperCase(java.util.Locale.ROOT);
+        return s.toUpperCase(Locale.ROOT);
     }
 
     private static boolean isUpper(int c) {
