@@ -40,6 +40,23 @@ public final class GenerationRequest {
         return new Builder();
     }
 
+    /// {@return a builder that begins with what this request says}
+    public Builder toBuilder() {
+        Builder copy = new Builder();
+        copy.prompt = prompt;
+        copy.sampling = sampling;
+        copy.maxNewTokens = maxNewTokens;
+        copy.stop = stop;
+        copy.ignoreEndOfGeneration = ignoreEndOfGeneration;
+        copy.logProbabilities = logProbabilities;
+        copy.processors = processors;
+        copy.priority = priority;
+        copy.group = group;
+        copy.contextShift = contextShift;
+        copy.constraint = constraint;
+        return copy;
+    }
+
     /// {@return a request without stop texts}
     ///
     /// @param prompt token ids

@@ -33,6 +33,14 @@ public interface LoadedModel extends AutoCloseable {
     ///     broken
     Optional<ChatTemplate> chatTemplate();
 
+    /// {@return one of the further chat templates of the file, such as `tool_use`, if it has it}
+    ///
+    /// @param name its name, one of `tokenizer.chat_templates`
+    /// @throws dev.tenon.api.error.TenonException (`MODEL-009`) as [#chatTemplate()]
+    default Optional<ChatTemplate> chatTemplate(String name) {
+        return Optional.empty();
+    }
+
     /// {@return id of the backend that runs it now}
     String backend();
 

@@ -170,7 +170,7 @@ class EmbeddingPageIT {
     @Test
     void fragmentsCompile() throws IOException {
         List<MatchResult> fragments = found(FRAGMENT);
-        assertEquals(3, fragments.size());
+        assertEquals(5, fragments.size());
         StringBuilder methods = new StringBuilder();
         for (int i = 0; i < fragments.size(); i++) {
             methods.append("void run" + i + "() {\n")
@@ -180,7 +180,8 @@ class EmbeddingPageIT {
         Path file = folder.resolve("Fragment.java");
         Files.writeString(
                 file,
-                "import dev.tenon.api.engine.*;\nimport dev.tenon.api.text.*;\n"
+                "import dev.tenon.api.chat.*;\nimport dev.tenon.api.engine.*;\nimport dev.tenon.api.text.*;\n"
+                        + "import dev.tenon.platform.chat.*;\nimport java.time.*;\n"
                         + "import dev.tenon.platform.core.*;\nimport java.nio.file.*;\nimport java.util.*;\n"
                         + "class Fragment {\nStandaloneEngine engine;\nLoadedModel model;\nSession session;\nPath file;\n"
                         + methods + "}\n");

@@ -48,7 +48,11 @@ class RulesIT {
             Map.entry("dev.tenon.platform.launcher", Set.of("dev.tenon.platform.boot")),
             Map.entry(
                     "dev.tenon.platform.cli",
-                    Set.of("dev.tenon.platform.core", "dev.tenon.platform.boot", "dev.tenon.platform.grammar")),
+                    Set.of(
+                            "dev.tenon.platform.core",
+                            "dev.tenon.platform.boot",
+                            "dev.tenon.platform.grammar",
+                            "dev.tenon.platform.chat")),
             Map.entry(
                     "dev.tenon.platform.bundles",
                     Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli", "dev.tenon.platform.boot")),
@@ -59,11 +63,7 @@ class RulesIT {
             Map.entry("dev.tenon.platform.chat", Set.of("dev.tenon.platform.core", "dev.tenon.platform.grammar")),
             Map.entry(
                     "dev.tenon.platform.server",
-                    Set.of(
-                            "dev.tenon.platform.cli",
-                            "dev.tenon.platform.core",
-                            "dev.tenon.platform.grammar",
-                            "dev.tenon.platform.chat")),
+                    Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.chat")),
             Map.entry("dev.tenon.platform.contracts", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")));
 
     private static final Set<String> MAY_PRINT =

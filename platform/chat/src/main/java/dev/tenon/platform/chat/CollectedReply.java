@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /// A whole reply. For one thread at a time.
-public final class CollectedReply implements ReplySink {
+final class CollectedReply implements ReplySink {
     private final StringBuilder reasoning = new StringBuilder();
     private final StringBuilder content = new StringBuilder();
     private final Map<Integer, Call> calls = new LinkedHashMap<>();
@@ -16,9 +16,9 @@ public final class CollectedReply implements ReplySink {
     /// @param id its id
     /// @param name the tool
     /// @param arguments JSON, an object once the call is whole
-    public record Call(String id, String name, StringBuilder arguments) {
+    record Call(String id, String name, StringBuilder arguments) {
         /// {@return the arguments of a whole call}
-        public ObjectNode input() {
+        ObjectNode input() {
             return Json.object(arguments.toString());
         }
     }
@@ -49,17 +49,17 @@ public final class CollectedReply implements ReplySink {
     }
 
     /// {@return the reasoning; empty if there was none}
-    public String reasoning() {
+    String reasoning() {
         return reasoning.toString();
     }
 
     /// {@return the answer; empty if there was none}
-    public String content() {
+    String content() {
         return content.toString();
     }
 
     /// {@return the calls of tools}
-    public List<Call> calls() {
+    List<Call> calls() {
         return List.copyOf(calls.values());
     }
 }

@@ -2,6 +2,7 @@ package dev.tenon.platform.chat;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.text.Tokenizer;
 
 /// Encodes prompts, and refuses those that do not fit the context.
@@ -17,7 +18,7 @@ public final class PromptText {
     /// @param text the text
     /// @param addSpecial whether the vocabulary's special tokens are added
     /// @return its tokens, fewer than the context holds
-    /// @throws ChatException (`LIMIT-001`) if they are too many
+    /// @throws TooLong (`LIMIT-001`) if they are too many
     public static int[] encode(LoadedModel model, String text, boolean addSpecial) {
         return encode(model, text, addSpecial, new int[0], PROMPT);
     }
@@ -29,7 +30,7 @@ public final class PromptText {
     /// @param addSpecial whether the vocabulary's special tokens are added
     /// @param borders ascending indices of chars
     /// @return its tokens, fewer than the context holds
-    /// @throws ChatException (`LIMIT-001`) if they are too many
+    /// @throws TooLong (`LIMIT-001`) if they are too many
     static int[] encode(LoadedModel model, String text, boolean addSpecial, int[] borders) {
         return encode(model, text, addSpecial, borders, "messages");
     }
@@ -37,11 +38,11 @@ public final class PromptText {
     private static int[] encode(LoadedModel model, String text, boolean addSpecial, int[] borders, String field) {
         int least = leastTokens(model.tokenizer(), text);
         if (least >= model.contextLength()) {
-            throw tooLong(least, model.contextLength(), field);
+            throw new TooLong(least, model.contextLength(), field);
         }
         int[] tokens = model.tokenizer().encode(text, addSpecial, borders);
         if (tokens.length >= model.contextLength()) {
-            throw tooLong(tokens.length, model.contextLength(), field);
+            throw new TooLong(tokens.length, model.contextLength(), field);
         }
         return tokens;
     }
@@ -50,20 +51,34 @@ public final class PromptText {
     ///
     /// @param tokens how many tokens it has
     /// @param context how many the context holds
-    /// @throws ChatException (`LIMIT-001`) if they are too many
+    /// @throws TooLong (`LIMIT-001`) if they are too many
     public static void requireRoom(int tokens, int context) {
         if (tokens >= context) {
-            throw tooLong(tokens, context, PROMPT);
+            throw new TooLong(tokens, context, PROMPT);
         }
     }
 
-    private static ChatException tooLong(int tokens, int context, String field) {
-        return new ChatException(
-                ErrorCode.CONTEXT_LENGTH,
-                field,
-                "The prompt has at least " + tokens + " tokens; the context holds " + context
-                        + ", with the answer. Shorten it, or load the model with a larger context.",
-                null);
+    /// A prompt has too many tokens.
+    public static final class TooLong extends OutOfResourcesException {
+        private static final long serialVersionUID = 1L;
+
+        private final String field;
+
+        private TooLong(int tokens, int context, String field) {
+            super(
+                    ErrorCode.CONTEXT_LENGTH,
+                    "The prompt has at least " + tokens + " tokens; the context holds " + context
+                            + ", with the answer. Shorten it, or load the model with a larger context.",
+                    tokens,
+                    0,
+                    context);
+            this.field = field;
+        }
+
+        /// {@return what requests call the prompt: `messages`, or `prompt` for a text that is no chat}
+        public String field() {
+            return field;
+        }
     }
 
     /// How many tokens a long text has at least, as if each were the vocabulary's longest: so that one that is far too

@@ -1,13 +1,7 @@
 package dev.tenon.platform.chat;
 
-import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.text.ChatTemplate;
-import dev.tenon.api.text.Tokenizer;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.OptionalInt;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,52 +23,18 @@ public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCal
     };
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplyFormat.class);
-    private static final int KEPT = 64;
-    /// Formats of templates, by their source, after a call was written and read.
-    private static final Map<String, ReplyFormat> CHECKED = new LinkedHashMap<>(KEPT, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, ReplyFormat> eldest) {
-            return size() > KEPT;
-        }
-    };
 
     /// That of texts, which have no calls and no reasoning.
     public static final ReplyFormat PLAIN = of("");
 
-    /// {@return the format of a model}
-    ///
-    /// @param model has the template
-    public static ReplyFormat of(LoadedModel model) {
-        GgufMetadata metadata = model.file().metadata();
-        String source = metadata.string(TEMPLATE).orElse("");
-        ReplyFormat shown = of(source);
-        if (!shown.takesCalls()) {
-            return shown;
-        }
-        synchronized (CHECKED) {
-            return CHECKED.computeIfAbsent(source, each -> shown.checked(model));
-        }
-    }
-
-    private ReplyFormat checked(LoadedModel model) {
-        Map<String, Object> variables = new HashMap<>();
-        variables.put("bos_token", piece(model.tokenizer(), model.tokenizer().bos()));
-        variables.put("eos_token", piece(model.tokenizer(), model.tokenizer().eos()));
-        String name = model.file().metadata().string("general.name").orElse("the model");
-        return model.chatTemplate()
-                .map(template -> checked(template, variables, name))
-                .orElse(this);
-    }
-
-    /// {@return this format if the template writes calls in it; else one that leaves calls out of the template}
+    /// {@return this format if the template writes calls in it, or none; else one that leaves calls out of the
+    /// template}
     ///
     /// @param template the template
     /// @param variables what it needs beside messages and tools
     /// @param model name of the model, for the log
     ReplyFormat checked(ChatTemplate template, Map<String, Object> variables, String model) {
-        if (CallCheck.comesBack(this, template, variables)) {
+        if (!takesCalls || CallCheck.comesBack(this, template, variables)) {
             return this;
         }
         LOG.warn(
@@ -88,10 +48,6 @@ public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCal
     /// {@return a form of calls that the model is asked for in a system message}
     ReplyFormat asked() {
         return new ReplyFormat(CallFormat.TAGGED, false, false, think, thought);
-    }
-
-    private static String piece(Tokenizer tokenizer, OptionalInt token) {
-        return token.isPresent() ? tokenizer.piece(token.getAsInt()) : "";
     }
 
     /// {@return the format that a template shows}

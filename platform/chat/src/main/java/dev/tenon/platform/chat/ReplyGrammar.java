@@ -1,5 +1,9 @@
 package dev.tenon.platform.chat;
 
+import dev.tenon.api.chat.ChatException;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.TextFormat;
+import dev.tenon.api.chat.ToolChoice;
 import dev.tenon.platform.grammar.Grammar;
 import dev.tenon.platform.grammar.GrammarBuilder;
 import dev.tenon.platform.grammar.expr.Expr;
@@ -11,11 +15,10 @@ import java.lang.ref.SoftReference;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 
 /// Makes grammars of what replies have to be, and keeps the last ones while there is memory. Safe for any
 /// thread.
-public final class ReplyGrammar {
+final class ReplyGrammar {
     private static final int KEPT = 64;
 
     private final Map<Key, SoftReference<Grammar>> grammars = new LinkedHashMap<>(KEPT, 0.75f, true) {
@@ -27,29 +30,24 @@ public final class ReplyGrammar {
         }
     };
 
-    /// {@return the grammar of replies, or null if they are free}
+    /// {@return the grammar of replies}
     ///
-    /// @param enforced what they have to be
-    /// @param tools the tools that may be called
+    /// @param request which has a format, or tools that have to be called
     /// @param format how the model writes
     /// @param thinking whether the reply begins inside its reasoning
-    /// @param vocabulary the model's tokens, asked for when they are needed
-    /// @throws ChatException that names what cannot be enforced
-    public Grammar of(
-            Enforced enforced,
-            List<Map<String, Object>> tools,
-            ReplyFormat format,
-            boolean thinking,
-            Supplier<TokenVocabulary> vocabulary) {
-        if (enforced instanceof Enforced.Free) {
-            return null;
-        }
+    /// @param vocabulary the model's tokens
+    /// @throws ChatException that says what cannot be enforced
+    Grammar of(ChatRequest request, ReplyFormat format, boolean thinking, TokenVocabulary vocabulary) {
+        boolean calls = request.toolChoice().mode() == ToolChoice.Mode.REQUIRED;
+        List<Map<String, Object>> tools = calls ? TemplateValues.tools(request.tools()) : List.of();
         String asked = Json.text(List.of(
-                enforced.toString(),
-                enforced instanceof Enforced.Calls ? tools : List.of(),
+                request.format().toString(),
+                request.toolChoice().toString(),
+                request.severalCalls(),
+                tools,
                 format.toString(),
                 thinking));
-        Key key = new Key(asked, LongWork.call(vocabulary));
+        Key key = new Key(asked, vocabulary);
         synchronized (grammars) {
             SoftReference<Grammar> kept = grammars.get(key);
             Grammar known = kept == null ? null : kept.get();
@@ -57,7 +55,7 @@ public final class ReplyGrammar {
                 return known;
             }
         }
-        Grammar made = made(enforced, tools, format, thinking, key.vocabulary());
+        Grammar made = made(request, tools, format, thinking, vocabulary);
         synchronized (grammars) {
             grammars.put(key, new SoftReference<>(made));
         }
@@ -69,37 +67,32 @@ public final class ReplyGrammar {
 
     /// {@return a grammar that has made its first mask}
     private static Grammar made(
-            Enforced enforced,
+            ChatRequest request,
             List<Map<String, Object>> tools,
             ReplyFormat format,
             boolean thinking,
             TokenVocabulary vocabulary) {
         try {
-            return LongWork.call(() -> make(enforced, tools, format, thinking, vocabulary))
+            return LongWork.call(() -> make(request, tools, format, thinking, vocabulary))
                     .tried(vocabulary);
         } catch (GrammarException e) {
-            String field = switch (enforced) {
-                case Enforced.Schema schema -> schema.field();
-                case Enforced.Gbnf gbnf -> gbnf.field();
-                default -> "tools";
-            };
-            throw ChatException.of(field, e);
+            boolean calls = request.format() instanceof TextFormat.Any;
+            throw ChatException.of(calls ? ChatException.Part.TOOLS : ChatException.Part.FORMAT, e);
         }
     }
 
     private static Grammar make(
-            Enforced enforced,
+            ChatRequest request,
             List<Map<String, Object>> tools,
             ReplyFormat format,
             boolean thinking,
             TokenVocabulary vocabulary) {
         GrammarBuilder builder = new GrammarBuilder(GrammarLimits.DEFAULT);
         ReplyTexts texts = new ReplyTexts(builder, format, vocabulary);
-        Expr reply = switch (enforced) {
-            case Enforced.Schema schema -> texts.answer(builder.jsonSchema(schema.schema()));
-            case Enforced.Gbnf gbnf -> texts.answer(builder.gbnf(gbnf.gbnf()));
-            case Enforced.Calls calls -> texts.calls(calls, new ToolSchemas(tools));
-            case Enforced.Free _ -> throw new IllegalStateException("a free reply has no grammar");
+        Expr reply = switch (request.format()) {
+            case TextFormat.Schema schema -> texts.answer(builder.jsonSchema(schema.json()));
+            case TextFormat.Gbnf gbnf -> texts.answer(builder.gbnf(gbnf.text()));
+            case TextFormat.Any _ -> texts.calls(request, new ToolSchemas(tools));
         };
         return builder.build(texts.afterThoughts(reply, thinking));
     }

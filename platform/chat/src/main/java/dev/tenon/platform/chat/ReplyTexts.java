@@ -1,5 +1,7 @@
 package dev.tenon.platform.chat;
 
+import dev.tenon.api.chat.ChatException;
+import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.platform.grammar.GrammarBuilder;
 import dev.tenon.platform.grammar.expr.Expr;
 import dev.tenon.platform.grammar.mask.TokenVocabulary;
@@ -77,11 +79,15 @@ final class ReplyTexts {
     }
 
     /// {@return calls of tools}
-    Expr calls(Enforced.Calls enforced, ToolSchemas tools) {
+    ///
+    /// @param request which tool is called, and whether only one
+    /// @param tools the tools
+    Expr calls(ChatRequest request, ToolSchemas tools) {
         CallFormat.Wording wording = format.calls().wording();
+        String only = request.toolChoice().name();
         List<Expr> each = new ArrayList<>();
         for (String name : tools.names()) {
-            if (enforced.name() == null || enforced.name().equals(name)) {
+            if (only == null || only.equals(name)) {
                 Expr arguments = switch (format.calls().shape()) {
                     case PARAMETERS -> parameters(format.calls().parameters(), tools, name);
                     case LITERALS -> literals(format.calls().literals(), tools, name);
@@ -97,11 +103,13 @@ final class ReplyTexts {
             }
         }
         if (each.isEmpty()) {
-            throw ChatException.invalid("tool_choice", "tool_choice names no tool of tools.");
+            throw ChatException.invalid(
+                    ChatException.Part.TOOL_CHOICE,
+                    "The tool '" + only + "' that is to be called is none of the tools.");
         }
         Expr one = builder.anyOf(each.toArray(Expr[]::new));
         String between = format.calls().between();
-        Expr more = enforced.several() && between != null
+        Expr more = request.severalCalls() && only == null && between != null
                 ? builder.repeat(builder.sequence(text(between), one), 0, Expr.UNBOUNDED)
                 : builder.literal("");
         return builder.sequence(text(wording.before()), one, more, text(wording.after()));
@@ -116,7 +124,8 @@ final class ReplyTexts {
     private static void require(boolean written, String key) {
         if (!written) {
             throw ChatException.invalid(
-                    "tools", "The model's form of calls has no way to write the parameter '" + key + "'.");
+                    ChatException.Part.TOOLS,
+                    "The model's form of calls has no way to write the parameter '" + key + "'.");
         }
     }
 

@@ -3,17 +3,19 @@ package dev.tenon.platform.chat;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.Tool;
+import dev.tenon.api.chat.ToolCall;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.platform.core.Tenon;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,8 +27,6 @@ class ChatPromptTests {
     /// Joins arguments with texts, so that they must be one.
     private static final String JOINS = "{% for m in messages %}{% for c in m.tool_calls or [] %}"
             + "{{ c.function.name + '|' + c.function.arguments }}{% endfor %}{{ m.content }}{% endfor %}";
-    private static final Map<String, Object> TOOL =
-            Map.of("type", "function", "function", Map.of("name", "time", "parameters", Map.of("type", "object")));
 
     private static Engine engine;
     private static LoadedModel model;
@@ -49,24 +49,15 @@ class ChatPromptTests {
                 .findFirst()
                 .orElseThrow()
                 .compile(source);
-        LoadedModel with = (LoadedModel) Proxy.newProxyInstance(
-                ChatPromptTests.class.getClassLoader(),
-                new Class<?>[] {LoadedModel.class},
-                (proxy, method, args) ->
-                        method.getName().equals("chatTemplate") ? Optional.of(template) : method.invoke(model, args));
-        Map<String, Object> function = Map.of("name", "time", "arguments", Map.of("zone", "UTC"));
-        List<Map<String, Object>> messages = List.of(
-                Map.of("role", "user", "content", "When?"),
-                Map.of(
-                        "role",
-                        "assistant",
-                        "content",
-                        "",
-                        "tool_calls",
-                        List.of(Map.of("id", "1", "type", "function", "function", function))),
-                Map.of("role", "tool", "content", "noon"));
-        return ChatPrompt.of(with, format, new ChatInput(messages, List.of(TOOL), Map.of(), Enforced.nothing(), false))
-                .text();
+        ToolCall call = new ToolCall("1", "time", "{\"zone\":\"UTC\"}");
+        ChatRequest request = ChatRequest.builder()
+                .user("When?")
+                .turn(ChatTurn.assistant("", call))
+                .turn(new ChatTurn(ChatTurn.TOOL, "noon", null, List.of(), null, null, List.of()))
+                .tools(List.of(new Tool("time", "", null)))
+                .build();
+        ModelTemplate known = new ModelTemplate(template, source, model.tokenizer(), format);
+        return new PromptWriter(model, known).write(request).text();
     }
 
     private static ReplyFormat format(CallFormat calls, boolean takesCalls) {

@@ -5,8 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.chat.ChatException;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.Tool;
+import dev.tenon.api.chat.ToolChoice;
 import dev.tenon.api.engine.Engine;
-import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.StreamDecoder;
@@ -66,20 +69,34 @@ class ForcedCallTests {
         return new ReplyFormat(calls, true, true, "<think>", "</think>");
     }
 
+    /// {@return a request that forces calls}
+    ///
+    /// @param name the tool; null for any, and any number of calls
+    private static ChatRequest request(String name, List<Map<String, Object>> tools) {
+        List<Tool> offered = new ArrayList<>();
+        for (Map<String, Object> tool : tools) {
+            Map<String, Object> function = TemplateValues.copy(tool.get("function"));
+            offered.add(new Tool((String) function.get("name"), "", TemplateValues.copy(function.get("parameters"))));
+        }
+        return ChatRequest.builder()
+                .tools(offered)
+                .toolChoice(name == null ? ToolChoice.REQUIRED : ToolChoice.named(name))
+                .build();
+    }
+
     /// {@return the reply to a prompt that forces calls, of random tokens; null if it does not end}
-    private static CollectedReply walk(CallFormat calls, Enforced enforced, String prompt, int seed) {
-        return walk(calls, enforced, prompt, seed, vocabulary);
+    private static CollectedReply walk(CallFormat calls, ChatRequest request, String prompt, int seed) {
+        return walk(calls, request, prompt, seed, vocabulary);
     }
 
     private static CollectedReply walk(
-            CallFormat calls, Enforced enforced, String prompt, int seed, TokenVocabulary vocabulary) {
+            CallFormat calls, ChatRequest request, String prompt, int seed, TokenVocabulary vocabulary) {
         ReplyFormat format = format(calls);
-        Grammar grammar = new ReplyGrammar().of(enforced, TOOLS, format, format.thinks(prompt), () -> vocabulary);
+        Grammar grammar = new ReplyGrammar().of(request, format, format.thinks(prompt), vocabulary);
         TokenConstraint constraint = grammar.constraint(vocabulary);
         Tokenizer tokenizer = vocabulary.tokenizer();
         CollectedReply reply = new CollectedReply();
         ReplyParser parser = ReplyParser.of(format, prompt, TOOLS, reply);
-        ReplyListener listener = new ReplyListener(tokenizer, parser, reply, false, nanos -> {});
         StreamDecoder decoder = tokenizer.decoder();
         SplittableRandom random = new SplittableRandom(seed);
         long[] mask = new long[vocabulary.words()];
@@ -88,10 +105,13 @@ class ForcedCallTests {
             constraint.mask(mask);
             int token = forced.length > 0 ? forced[0] : draw(mask, random, tokenizer);
             constraint.accept(token);
-            listener.onToken(GeneratedToken.of(token));
+            boolean ends = tokenizer.isEndOfGeneration(token);
+            if (!ends && tokenizer.isControl(token)) {
+                parser.marker(tokenizer.piece(token));
+            }
             String text = decoder.next(token);
-            if (!tokenizer.isEndOfGeneration(token) && !text.isEmpty()) {
-                listener.onText(text);
+            if (!ends && !text.isEmpty()) {
+                parser.text(text);
             }
         }
         parser.finish();
@@ -139,7 +159,7 @@ class ForcedCallTests {
         int several = 0;
         for (int seed = 0; seed < 16; seed++) {
             boolean thinking = seed % 2 == 1 && format != CallFormat.CHANNELS;
-            CollectedReply reply = walk(format, new Enforced.Calls(null, true), thinking ? "<think>\n" : "", seed);
+            CollectedReply reply = walk(format, request(null, TOOLS), thinking ? "<think>\n" : "", seed);
             if (reply != null) {
                 whole++;
                 several += reply.calls().size() > 1 ? 1 : 0;
@@ -157,7 +177,7 @@ class ForcedCallTests {
     void aNamedToolIsCalledOnce(CallFormat format) {
         int whole = 0;
         for (int seed = 0; seed < 8; seed++) {
-            CollectedReply reply = walk(format, new Enforced.Calls("now", false), "", seed);
+            CollectedReply reply = walk(format, request("now", TOOLS), "", seed);
             if (reply != null) {
                 whole++;
                 assertEquals(1, reply.calls().size());
@@ -247,7 +267,7 @@ class ForcedCallTests {
         TokenVocabulary named = new TokenVocabulary(new WithControls(model.tokenizer(), names));
         int whole = 0;
         for (int seed = 0; seed < 8; seed++) {
-            CollectedReply reply = walk(format, new Enforced.Calls("now", false), "<think>", seed, named);
+            CollectedReply reply = walk(format, request("now", TOOLS), "<think>", seed, named);
             if (reply != null) {
                 whole++;
                 assertEquals("", reply.content());
@@ -266,11 +286,7 @@ class ForcedCallTests {
             assertThrows(
                     ChatException.class,
                     () -> grammars.of(
-                            new Enforced.Calls(null, true),
-                            List.of(tool("a", schema)),
-                            format(CallFormat.FUNCTION),
-                            false,
-                            () -> vocabulary));
+                            request(null, List.of(tool("a", schema))), format(CallFormat.FUNCTION), false, vocabulary));
         }
     }
 }

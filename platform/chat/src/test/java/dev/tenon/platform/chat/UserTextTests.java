@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.chat.ChatPrompt;
+import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
@@ -40,9 +42,9 @@ class UserTextTests {
     }
 
     private static ChatPrompt prompt(String content, Map<String, Object> variables) {
-        Map<String, Object> message = Map.of("role", "user", "content", content);
-        ChatInput input = new ChatInput(List.of(message), List.of(), variables, Enforced.nothing(), false);
-        return ChatPrompt.of(model, ReplyFormat.of(model), input);
+        ChatRequest request =
+                ChatRequest.builder().user(content).variables(variables).build();
+        return new TenonChats().chat(model).prompt(request);
     }
 
     private static long controls(ChatPrompt prompt) {

@@ -206,9 +206,9 @@ class ChatCompletionsTests {
     @Test
     void aPromptThatIsTooLongIsRefused() throws Exception {
         String body = ask("").replace("a fox", "a fox and a hen ".repeat(400));
-        assertEquals(
-                "context_length_exceeded",
-                server.error(400, PATH, body).get("code").asText());
+        JsonNode error = server.error(400, PATH, body);
+        assertEquals("context_length_exceeded", error.get("code").asText());
+        assertEquals("messages", error.get("param").asText());
     }
 
     @Test

@@ -261,6 +261,13 @@ class LlamaTests {
     }
 
     @Test
+    void aPromptThatIsTooLongIsRefusedByName() throws Exception {
+        JsonNode error = server.error(400, "/completion", "{\"prompt\":\"" + "a fox and a hen ".repeat(400) + "\"}");
+        assertEquals("context_length_exceeded", error.get("code").asText());
+        assertEquals("prompt", error.get("param").asText());
+    }
+
+    @Test
     void whatIsNotSupportedIsRefusedByName() throws Exception {
         for (String field : List.of("n_cmpl", "t_max_predict_ms", "samplers", "colour")) {
             JsonNode error = server.error(400, "/completion", "{" + GREEDY + ",\"" + field + "\":1}");

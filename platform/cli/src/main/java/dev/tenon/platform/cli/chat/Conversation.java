@@ -1,5 +1,7 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.chat.ChatModel;
+import dev.tenon.api.chat.ChatPrompt;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
@@ -10,7 +12,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.core.control.UserText;
+import dev.tenon.platform.chat.TenonChats;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +26,7 @@ import java.util.Optional;
 /// evaluated again. When the context is full, the oldest turns leave. Not safe for several threads.
 final class Conversation {
     private final LoadedModel model;
+    private final ChatModel chat;
     private final Session session;
     private final List<ChatMessage> messages = new ArrayList<>();
     private int[] held = {};
@@ -32,6 +35,7 @@ final class Conversation {
 
     Conversation(LoadedModel model, Session session) {
         this.model = model;
+        this.chat = new TenonChats().chat(model);
         this.session = session;
     }
 
@@ -142,7 +146,7 @@ final class Conversation {
         int[] rest = rest(limit, recorder);
         int before = held.length;
         int heard = recorder.tokens().length;
-        String rendered = Prompts.render(model, messages).text();
+        String rendered = Prompts.prompt(chat, messages).text();
         heldText = null;
         Usage usage = session.generate(
                 GenerationRequest.builder()
@@ -173,20 +177,18 @@ final class Conversation {
     private int[] rest(int limit, Recorder recorder) {
         int context = model.contextLength();
         int spare = limit < 0 ? context / 4 : Math.min(limit, context / 4);
-        UserText.Plain rendered = Prompts.render(model, messages);
+        ChatPrompt prompt = fitting(messages);
         if (heldText != null
-                && rendered.text().length() > heldText.length()
-                && rendered.text().startsWith(heldText)) {
-            UserText.Plain more = rendered.from(heldText.length());
-            if (Prompts.leastTokens(model, more.text()) <= context) {
-                int[] rest = model.tokenizer().encode(more.text(), false, more.borders());
-                if (held.length + rest.length + spare <= context) {
-                    return rest;
-                }
+                && prompt != null
+                && prompt.text().length() > heldText.length()
+                && prompt.text().startsWith(heldText)) {
+            int[] rest = after(prompt, heldText.length());
+            if (held.length + rest.length + spare <= context) {
+                return rest;
             }
         }
         int[] reply = recorder.tokens();
-        int[] all = tokens(0, reply);
+        int[] all = prompt == null ? null : with(reply, prompt);
         if (all == null || all.length + spare > context) {
             all = leave(all, reply);
         }
@@ -223,8 +225,7 @@ final class Conversation {
         }
         int[] left = count == 0 ? all : tokens(count, reply);
         if (left == null || left.length >= context) {
-            String text = Prompts.render(model, without(most)).text();
-            int tokens = left == null ? Prompts.leastTokens(model, text) : left.length;
+            int tokens = left == null ? Prompts.prompt(chat, without(most)).tokens().length : left.length;
             throw new OutOfResourcesException(
                     ErrorCode.CONTEXT_LENGTH,
                     "The message has " + tokens + " tokens with the chat template; the context holds " + context
@@ -239,16 +240,37 @@ final class Conversation {
         return left;
     }
 
-    /// The tokens of the conversation without its oldest turns, or null if they are far too many.
+    /// The tokens of the conversation without its oldest turns, or null if they do not fit the context.
     private int[] tokens(int without, int[] reply) {
-        UserText.Plain text = Prompts.render(model, without(without));
-        if (Prompts.leastTokens(model, text.text()) > model.contextLength()) {
+        ChatPrompt prompt = fitting(without(without));
+        return prompt == null ? null : with(reply, prompt);
+    }
+
+    /// The prompt of messages, or null if it does not fit the context.
+    private ChatPrompt fitting(List<ChatMessage> turns) {
+        try {
+            return Prompts.prompt(chat, turns);
+        } catch (OutOfResourcesException e) {
+            if (!e.code().equals(ErrorCode.CONTEXT_LENGTH)) {
+                throw e;
+            }
             return null;
         }
-        int[] prompt = Prompts.encodeRendered(model.tokenizer(), text);
-        int[] all = Arrays.copyOf(prompt, prompt.length + reply.length);
-        System.arraycopy(reply, 0, all, prompt.length, reply.length);
+    }
+
+    private static int[] with(int[] reply, ChatPrompt prompt) {
+        int[] all = Arrays.copyOf(prompt.tokens(), prompt.tokens().length + reply.length);
+        System.arraycopy(reply, 0, all, prompt.tokens().length, reply.length);
         return all;
+    }
+
+    /// The tokens of a prompt's text from an index on.
+    private int[] after(ChatPrompt prompt, int index) {
+        int[] borders = Arrays.stream(prompt.borders())
+                .filter(border -> border > index)
+                .map(border -> border - index)
+                .toArray();
+        return model.tokenizer().encode(prompt.text().substring(index), false, borders);
     }
 
     /// The messages without the oldest turns; the system message stays.

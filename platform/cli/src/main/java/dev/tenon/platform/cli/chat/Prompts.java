@@ -1,20 +1,19 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.chat.ChatModel;
+import dev.tenon.api.chat.ChatPrompt;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.ChatMessage;
-import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.options.ModelDefaults;
-import dev.tenon.platform.core.control.UserText;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.OptionalInt;
 
 /// Makes prompts of texts and conversations.
 final class Prompts {
@@ -22,34 +21,25 @@ final class Prompts {
 
     private Prompts() {}
 
-    /// {@return the text of a conversation, ready for the assistant's next turn; control tokens in its messages are
+    /// {@return the prompt of a conversation, ready for the assistant's next turn; control tokens in its messages are
     ///     text}
     ///
-    /// @param model has template and vocabulary
+    /// @param chat how the model chats
     /// @param messages the turns
     /// @throws ModelFormatException (`MODEL-009`) if the model has no template, or the template
     ///     refuses
-    static UserText.Plain render(LoadedModel model, List<ChatMessage> messages) {
-        ChatTemplate template = model.chatTemplate()
-                .orElseThrow(() -> new ModelFormatException(
-                        ErrorCode.MODEL_TEMPLATE,
-                        model.file().path()
-                                + " has no chat template. Use 'tenon run' without --chat for plain completion."));
-        Tokenizer tokenizer = model.tokenizer();
-        UserText user = new UserText(tokenizer);
-        Map<String, Object> variables = new LinkedHashMap<>();
-        variables.put("bos_token", piece(tokenizer, tokenizer.bos()));
-        variables.put("eos_token", piece(tokenizer, tokenizer.eos()));
-        variables.put("add_generation_prompt", true);
-        variables.put("messages", user.mark(messages.stream().map(Prompts::turn).toList()));
-        return user.render(template, variables);
-    }
-
-    private static Map<String, Object> turn(ChatMessage message) {
-        Map<String, Object> turn = new LinkedHashMap<>();
-        turn.put("role", message.role());
-        turn.put("content", message.content());
-        return turn;
+    /// @throws OutOfResourcesException (`LIMIT-001`) if it does not fit the context
+    static ChatPrompt prompt(ChatModel chat, List<ChatMessage> messages) {
+        if (chat.model().chatTemplate().isEmpty()) {
+            throw new ModelFormatException(
+                    ErrorCode.MODEL_TEMPLATE,
+                    chat.model().file().path()
+                            + " has no chat template. Use 'tenon run' without --chat for plain completion.");
+        }
+        List<ChatTurn> turns = messages.stream()
+                .map(message -> ChatTurn.of(message.role(), message.content()))
+                .toList();
+        return chat.prompt(ChatRequest.builder().turns(turns).build());
     }
 
     /// Refuses to chat with a model that continues texts.
@@ -79,17 +69,6 @@ final class Prompts {
         }
     }
 
-    /// Encodes the text of a conversation, adding BOS only where the template has not written it.
-    ///
-    /// @param tokenizer the vocabulary
-    /// @param rendered text from [#render]
-    /// @return token ids
-    static int[] encodeRendered(Tokenizer tokenizer, UserText.Plain rendered) {
-        String bos = piece(tokenizer, tokenizer.bos());
-        boolean added = tokenizer.addsBos() && !rendered.beginsWith(bos);
-        return tokenizer.encode(rendered.text(), added, rendered.borders());
-    }
-
     /// Refuses a text that cannot fit the context, before tokenizing it takes forty times its size
     /// of memory.
     ///
@@ -116,7 +95,7 @@ final class Prompts {
     ///
     /// @param model has the vocabulary
     /// @param text the text
-    static int leastTokens(LoadedModel model, String text) {
+    private static int leastTokens(LoadedModel model, String text) {
         if (text.length() < LONG_TEXT) {
             return 0;
         }
@@ -126,9 +105,5 @@ final class Prompts {
             longest = Math.max(longest, tokenizer.bytes(id).length);
         }
         return text.length() / longest;
-    }
-
-    private static String piece(Tokenizer tokenizer, OptionalInt token) {
-        return token.isPresent() ? tokenizer.piece(token.getAsInt()) : "";
     }
 }

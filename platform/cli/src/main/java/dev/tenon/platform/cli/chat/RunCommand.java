@@ -9,6 +9,7 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.chat.TenonChats;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
@@ -261,7 +262,7 @@ public final class RunCommand implements TenonCommand {
     private int[] chatTokens(LoadedModel loaded, String text) {
         ChatMessage user = new ChatMessage("user", text);
         List<ChatMessage> messages = system == null ? List.of(user) : List.of(new ChatMessage("system", system), user);
-        return Prompts.encodeRendered(loaded.tokenizer(), Prompts.render(loaded, messages));
+        return Prompts.prompt(new TenonChats().chat(loaded), messages).tokens();
     }
 
     private void report(LoadedModel loaded, Usage usage, SamplingParams params, Instant firstToken, Path... inputs) {

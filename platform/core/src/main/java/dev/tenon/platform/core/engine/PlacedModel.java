@@ -33,6 +33,7 @@ import dev.tenon.platform.core.tuned.TunedIdentity;
 import dev.tenon.platform.core.tuned.TunedModel;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +52,8 @@ import org.slf4j.LoggerFactory;
 /// A loaded model: file, adapters, placement, tokenizer, sessions. Owns the files and, through its
 /// loop, the placement.
 final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
+    private static final String TEMPLATE = "tokenizer.chat_template";
+
     /// How many times longer than others wait for their next tokens a step of prompts alone may take.
     private static final int ALONE = 8;
 
@@ -77,7 +80,9 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private final Set<ModelSession> sessions = ConcurrentHashMap.newKeySet();
     private final long loadNanos;
     private volatile Speculation speculation = Speculation.OFF;
-    private Optional<ChatTemplate> template;
+    /// By their keys.
+    private final Map<String, Optional<ChatTemplate>> templates = new HashMap<>();
+
     private boolean closed;
 
     PlacedModel(
@@ -184,16 +189,27 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     }
 
     @Override
-    public synchronized Optional<ChatTemplate> chatTemplate() {
-        if (template == null) {
-            template = file.metadata().string("tokenizer.chat_template").map(this::compile);
-        }
-        return template;
+    public Optional<ChatTemplate> chatTemplate() {
+        return template(TEMPLATE);
     }
 
-    /// What compiled the template may have gone.
+    @Override
+    public Optional<ChatTemplate> chatTemplate(String name) {
+        return template(TEMPLATE + "." + name);
+    }
+
+    private synchronized Optional<ChatTemplate> template(String key) {
+        Optional<ChatTemplate> known = templates.get(key);
+        if (known == null) {
+            known = file.metadata().string(key).map(this::compile);
+            templates.put(key, known);
+        }
+        return known;
+    }
+
+    /// What compiled the templates may have gone.
     private synchronized void forgetTemplate() {
-        template = null;
+        templates.clear();
     }
 
     private ChatTemplate compile(String source) {

@@ -1,7 +1,6 @@
 package dev.tenon.platform.server.anthropic;
 
-import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.platform.chat.ChatPrompt;
+import dev.tenon.api.chat.ChatPrompt;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.generation.Replies;
@@ -18,8 +17,7 @@ public record CountTokensEndpoint(Replies replies) implements AnthropicEndpoint 
         MessagesInput.FIELDS.check(body.node());
         ServedModel served = replies.generations().model(body.text("model"));
         try (ServedModel.Lease lease = served.lease()) {
-            LoadedModel model = lease.model();
-            ChatPrompt prompt = Replies.prompt(served, model, MessagesInput.read(body));
+            ChatPrompt prompt = Replies.prompt(served, lease, MessagesInput.read(body));
             exchange.json(Json.object().put("input_tokens", prompt.tokens().length));
         }
     }

@@ -2,30 +2,30 @@ package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.platform.chat.Json;
-import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.generation.Replies;
-import dev.tenon.platform.server.http.EventStream;
+import dev.tenon.platform.server.generation.ReplyListener;
+import java.util.function.BiConsumer;
 
 /// The reply of a stream: a message whose blocks begin, grow and end one after the other.
 final class MessageEvents implements ChoiceOutput {
     private final ObjectNode message;
-    private final EventStream events;
+    private final BiConsumer<String, ObjectNode> events;
     private final int prompt;
     private ReplyListener listener;
     private boolean begun;
     private int block = -1;
     private String kind = "";
-    /// The call that is read, which clients act on even if it never ends: it is sent when something comes after it.
+    /// The call that is read, which is sent once it is whole: clients act on it even if it never ends.
     private ObjectNode call;
 
     private final StringBuilder input = new StringBuilder();
     private Ending ending;
 
     /// @param message the answer, without content
-    /// @param events the stream
+    /// @param events takes each event, by its type
     /// @param prompt tokens of the prompt
-    MessageEvents(ObjectNode message, EventStream events, int prompt) {
+    MessageEvents(ObjectNode message, BiConsumer<String, ObjectNode> events, int prompt) {
         this.message = message;
         this.events = events;
         this.prompt = prompt;
@@ -38,7 +38,6 @@ final class MessageEvents implements ChoiceOutput {
 
     @Override
     public void reasoning(String text) {
-        sendCall();
         open(
                 "thinking",
                 Json.object().put("type", "thinking").put("thinking", "").put("signature", ""));
@@ -46,43 +45,37 @@ final class MessageEvents implements ChoiceOutput {
     }
 
     @Override
-    public void content(String text) {
-        sendCall();
+    public void text(String text) {
         open("text", Json.object().put("type", "text").put("text", ""));
         delta(Json.object().put("type", "text_delta").put("text", text));
     }
 
     @Override
-    public void call(int index, String id, String name) {
-        sendCall();
+    public void callBegins(int index, String id, String name) {
         call = Json.object().put("type", "tool_use").put("id", id).put("name", name);
         call.putObject("input");
     }
 
     @Override
-    public void arguments(int index, String json) {
+    public void callArguments(int index, String json) {
         input.append(json);
     }
 
     @Override
-    public void uncalled(int index) {
-        call = null;
+    public void callEnds(int index) {
+        open("call " + index, call);
+        delta(Json.object().put("type", "input_json_delta").put("partial_json", input.toString()));
+        input.setLength(0);
+    }
+
+    @Override
+    public void callDropped(int index) {
         input.setLength(0);
     }
 
     @Override
     public void ends(Ending end) {
-        sendCall();
         ending = end;
-    }
-
-    private void sendCall() {
-        if (call != null) {
-            open("call " + call.get("id").asText(), call);
-            delta(Json.object().put("type", "input_json_delta").put("partial_json", input.toString()));
-            call = null;
-            input.setLength(0);
-        }
     }
 
     private void begin() {
@@ -134,6 +127,6 @@ final class MessageEvents implements ChoiceOutput {
     private void send(String type, ObjectNode data) {
         ObjectNode event = Json.object().put("type", type);
         event.setAll(data);
-        events.send(type, event);
+        events.accept(type, event);
     }
 }

@@ -2,38 +2,15 @@ package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.tenon.platform.chat.CollectedReply;
+import dev.tenon.api.chat.ChatReply;
+import dev.tenon.api.chat.ChatReply.Collector;
+import dev.tenon.api.chat.ToolCall;
+import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 
 /// The reply of a plain answer.
-final class MessageReply implements ChoiceOutput {
-    private final CollectedReply reply = new CollectedReply();
+final class MessageReply extends Collector implements ChoiceOutput {
     private Ending ending;
-
-    @Override
-    public void reasoning(String text) {
-        reply.reasoning(text);
-    }
-
-    @Override
-    public void content(String text) {
-        reply.content(text);
-    }
-
-    @Override
-    public void call(int index, String id, String name) {
-        reply.call(index, id, name);
-    }
-
-    @Override
-    public void arguments(int index, String json) {
-        reply.arguments(index, json);
-    }
-
-    @Override
-    public void uncalled(int index) {
-        reply.uncalled(index);
-    }
 
     @Override
     public void ends(Ending end) {
@@ -44,6 +21,7 @@ final class MessageReply implements ChoiceOutput {
     ///
     /// @param message the answer
     void into(ObjectNode message) {
+        ChatReply reply = reply();
         ArrayNode content = message.putArray("content");
         if (!reply.reasoning().isEmpty()) {
             content.addObject()
@@ -51,15 +29,15 @@ final class MessageReply implements ChoiceOutput {
                     .put("thinking", reply.reasoning())
                     .put("signature", "");
         }
-        if (!reply.content().isEmpty()) {
-            content.addObject().put("type", "text").put("text", reply.content());
+        if (!reply.text().isEmpty()) {
+            content.addObject().put("type", "text").put("text", reply.text());
         }
-        for (CollectedReply.Call call : reply.calls()) {
+        for (ToolCall call : reply.calls()) {
             ObjectNode block = content.addObject()
                     .put("type", "tool_use")
                     .put("id", call.id())
                     .put("name", call.name());
-            block.set("input", call.input());
+            block.set("input", Json.object(call.arguments()));
         }
         message.put("stop_reason", reason(ending)).put("stop_sequence", ending.stopText());
     }
@@ -69,7 +47,7 @@ final class MessageReply implements ChoiceOutput {
         return switch (ending.reason()) {
             case CALLS -> "tool_use";
             case LENGTH -> "max_tokens";
-            case STOP -> ending.stopText() == null ? "end_turn" : "stop_sequence";
+            case STOP, CANCELLED -> ending.stopText() == null ? "end_turn" : "stop_sequence";
         };
     }
 }

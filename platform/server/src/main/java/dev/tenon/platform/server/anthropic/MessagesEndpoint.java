@@ -1,8 +1,8 @@
 package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.tenon.platform.chat.ChatInput;
-import dev.tenon.platform.chat.ChatPrompt;
+import dev.tenon.api.chat.ChatPrompt;
+import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -26,7 +26,7 @@ public record MessagesEndpoint(Replies replies) implements AnthropicEndpoint {
         FIELDS.check(body.node());
         ServedModel served = replies.generations().model(body.text("model"));
         body.require("max_tokens");
-        ChatInput input = MessagesInput.read(body);
+        ChatRequest input = MessagesInput.read(body);
         ReplySettings settings = new ReplySettings(
                 body,
                 1,
@@ -44,8 +44,8 @@ public record MessagesEndpoint(Replies replies) implements AnthropicEndpoint {
                 .put("model", served.spec().name());
         if (body.flag("stream", false)) {
             try (ServedModel.Lease lease = served.lease()) {
-                ChatPrompt prompt = Replies.prompt(served, lease.model(), input);
-                MessageEvents events = new MessageEvents(message, exchange.events(), prompt.tokens().length);
+                ChatPrompt prompt = Replies.prompt(served, lease, input);
+                MessageEvents events = new MessageEvents(message, exchange.events()::send, prompt.tokens().length);
                 events.finish(usage(replies.answer(exchange, served, lease, input, prompt, settings, index -> events)));
             }
         } else {

@@ -1,15 +1,18 @@
 package dev.tenon.platform.server.anthropic;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import dev.tenon.platform.chat.ChatInput;
-import dev.tenon.platform.chat.Enforced;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.TextFormat;
+import dev.tenon.api.chat.Tool;
+import dev.tenon.api.chat.ToolCall;
+import dev.tenon.api.chat.ToolChoice;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
+import dev.tenon.platform.server.openai.Messages;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -31,18 +34,18 @@ final class MessagesInput {
 
     private MessagesInput() {}
 
-    static ChatInput read(Body body) {
+    static ChatRequest read(Body body) {
         Body thread = body.object("thread");
         if (thread != null && !thread.requiredText("type").equals("create")) {
             throw RequestException.notFound( // clients then send it all
                     "thread_not_found", "Nothing is kept: send the whole conversation as messages, without thread.");
         }
         body.require("messages");
-        List<Map<String, Object>> messages = new ArrayList<>();
+        List<ChatTurn> messages = new ArrayList<>();
         if (body.has("system")) {
             String system = CallerHeader.removed(text(body, "system"));
             if (!system.isEmpty()) {
-                messages.add(message("system", system));
+                messages.add(ChatTurn.system(system));
             }
         }
         for (Body message : body.objects("messages", MOST_MESSAGES)) {
@@ -51,48 +54,67 @@ final class MessagesInput {
         if (messages.isEmpty()) {
             throw RequestException.invalid("messages", "messages is empty; expected at least one message.");
         }
-        Map<String, Object> variables = OutputFields.variables(body);
-        boolean continued = messages.getLast().get("role").equals("assistant");
-        List<Map<String, Object>> tools = tools(body);
+        ChatTurn last = messages.getLast();
+        boolean continued =
+                last.role().equals(ChatTurn.ASSISTANT) && last.calls().isEmpty();
+        List<Tool> tools = tools(body);
         Body choice = body.object("tool_choice");
-        boolean called = choice != null && List.of("any", "tool").contains(choice.text("type"));
-        if (called && (tools.isEmpty() || continued)) {
+        ToolChoice calls = choice == null ? ToolChoice.AUTO : choice(choice);
+        if (calls.mode() == ToolChoice.Mode.REQUIRED && (tools.isEmpty() || continued)) {
             throw RequestException.invalid("tool_choice", "A call needs tools, and a last message of the user.");
         }
-        String name = called && choice.text("type").equals("tool") ? choice.requiredText("name") : null;
-        Enforced format = OutputFields.format(body);
-        if (!(format instanceof Enforced.Free) && (called || continued)) {
+        TextFormat format = OutputFields.format(body);
+        boolean free = format instanceof TextFormat.Any;
+        if (!free && (calls.mode() == ToolChoice.Mode.REQUIRED || continued)) {
             throw RequestException.invalid(
                     "output_config", "A reply of a format can be neither a call nor the end of a message.");
         }
-        Enforced enforced = called ? new Enforced.Calls(name, name == null) : format;
-        return new ChatInput(messages, tools, variables, enforced, continued);
+        return ChatRequest.builder()
+                .turns(messages)
+                .tools(tools)
+                .toolChoice(calls)
+                .severalCalls(choice == null || !choice.flag("disable_parallel_tool_use", false))
+                .format(format)
+                .variables(OutputFields.variables(body))
+                .continued(continued)
+                .build();
     }
 
-    private static void add(List<Map<String, Object>> messages, Body message) {
+    private static ToolChoice choice(Body choice) {
+        return switch (choice.requiredText("type")) {
+            case "auto" -> ToolChoice.AUTO;
+            case "any" -> ToolChoice.REQUIRED;
+            case "tool" -> ToolChoice.named(choice.requiredText("name"));
+            case "none" -> ToolChoice.NONE;
+            default -> throw choice.wrong("type", "auto, any, tool or none");
+        };
+    }
+
+    private static void add(List<ChatTurn> messages, Body message) {
         String role = message.requiredText("role");
         if (!List.of("system", "user", "assistant").contains(role)) {
             throw message.wrong("role", "system, user or assistant");
         }
         message.require("content");
         if (message.node().get("content").isTextual()) {
-            messages.add(message(role, message.text("content")));
+            add(messages, ChatTurn.of(role, message.text("content")));
             return;
         }
+        boolean own = role.equals(ChatTurn.ASSISTANT); // its blocks were written in one go
         StringBuilder text = new StringBuilder();
         StringBuilder thoughts = new StringBuilder();
-        List<Object> calls = new ArrayList<>();
+        List<ToolCall> calls = new ArrayList<>();
         for (Body block : message.objects("content", MOST_BLOCKS)) {
             String type = block.requiredText("type");
             switch (type) {
-                case "text" -> text.append(text.isEmpty() ? "" : "\n").append(block.requiredText("text"));
+                case "text" -> text.append(text.isEmpty() || own ? "" : "\n").append(block.requiredText("text"));
                 case "thinking" -> thoughts.append(block.requiredText("thinking"));
                 case "redacted_thinking" -> thoughts.append(""); // nothing of it can be read
                 case "tool_use" -> calls.add(call(block));
                 case "tool_result" -> {
-                    Map<String, Object> result = message("tool", text(block, "content"));
-                    result.put("tool_call_id", block.requiredText("tool_use_id"));
-                    messages.add(result);
+                    String id = block.requiredText("tool_use_id");
+                    messages.add(
+                            new ChatTurn(ChatTurn.TOOL, text(block, "content"), null, List.of(), id, null, List.of()));
                 }
                 default ->
                     throw RequestException.tooMuch(
@@ -102,27 +124,33 @@ final class MessagesInput {
             }
         }
         if (!text.isEmpty() || !calls.isEmpty() || !thoughts.isEmpty()) {
-            Map<String, Object> plain = message(role, text.toString());
-            if (!thoughts.isEmpty()) {
-                plain.put("reasoning_content", thoughts.toString());
-            }
-            if (!calls.isEmpty()) {
-                plain.put("tool_calls", calls);
-            }
-            messages.add(plain);
+            String thought = thoughts.isEmpty() ? null : thoughts.toString();
+            add(messages, new ChatTurn(role, text.toString(), thought, calls, null, null, List.of()));
         }
     }
 
-    private static Map<String, Object> call(Body block) {
-        Map<String, Object> function = new LinkedHashMap<>();
-        function.put("name", block.requiredText("name"));
+    /// Adds a turn; two of the assistant's after each other are one, as this wire says.
+    private static void add(List<ChatTurn> messages, ChatTurn turn) {
+        ChatTurn last = messages.isEmpty() ? turn : messages.getLast();
+        if (messages.isEmpty()
+                || !turn.role().equals(ChatTurn.ASSISTANT)
+                || !last.role().equals(turn.role())) {
+            messages.add(turn);
+            return;
+        }
+        messages.removeLast();
+        List<ToolCall> calls = new ArrayList<>(last.calls());
+        calls.addAll(turn.calls());
+        String reasoning = last.reasoning() == null || turn.reasoning() == null
+                ? (last.reasoning() == null ? turn.reasoning() : last.reasoning())
+                : last.reasoning() + turn.reasoning();
+        messages.add(new ChatTurn(turn.role(), last.text() + turn.text(), reasoning, calls, null, null, List.of()));
+    }
+
+    private static ToolCall call(Body block) {
         Body input = block.object("input");
-        function.put("arguments", input == null ? Map.of() : Json.plain(input.node()));
-        Map<String, Object> call = new LinkedHashMap<>();
-        call.put("id", block.requiredText("id"));
-        call.put("type", "function");
-        call.put("function", function);
-        return call;
+        return new ToolCall(
+                block.requiredText("id"), block.requiredText("name"), input == null ? "{}" : Json.text(input.node()));
     }
 
     /// A text, or the texts of blocks.
@@ -140,8 +168,8 @@ final class MessagesInput {
         return String.join("\n", texts);
     }
 
-    private static List<Map<String, Object>> tools(Body body) {
-        List<Map<String, Object>> tools = new ArrayList<>();
+    private static List<Tool> tools(Body body) {
+        List<Tool> tools = new ArrayList<>();
         for (Body tool : body.objects("tools", MOST_TOOLS)) {
             if (tool.has("type") && !tool.text("type").equals("custom")) {
                 throw RequestException.tooMuch(
@@ -150,38 +178,11 @@ final class MessagesInput {
                         tool.path() + "type is '" + Exchange.printable(tool.text("type"))
                                 + "', a tool that this server does not have; expected custom, with an input_schema.");
             }
-            Body schema = tool.object("input_schema");
-            Map<String, Object> function = new LinkedHashMap<>();
-            function.put("name", tool.requiredText("name"));
-            function.put("description", tool.has("description") ? tool.text("description") : "");
-            function.put("parameters", schema == null ? Map.of("type", "object") : Json.plain(schema.node()));
-            Map<String, Object> entry = new LinkedHashMap<>();
-            entry.put("type", "function");
-            entry.put("function", function);
-            tools.add(entry);
-        }
-        Body choice = body.object("tool_choice");
-        String type = choice == null ? "auto" : choice.requiredText("type");
-        if (!List.of("auto", "any", "tool", "none").contains(type)) {
-            throw choice.wrong("type", "auto, any, tool or none");
-        }
-        if (type.equals("none")) {
-            return List.of();
-        }
-        JsonNode single = choice == null ? null : choice.node().get("disable_parallel_tool_use");
-        if (single != null && single.asBoolean()) {
-            throw RequestException.tooMuch(
-                    "tool_choice.disable_parallel_tool_use",
-                    "unsupported_parameter",
-                    "Calls come as the model makes them.");
+            tools.add(new Tool(
+                    tool.requiredText("name"),
+                    tool.has("description") ? tool.text("description") : "",
+                    Messages.schema(tool.object("input_schema"))));
         }
         return tools;
-    }
-
-    private static Map<String, Object> message(String role, String content) {
-        Map<String, Object> message = new LinkedHashMap<>();
-        message.put("role", role);
-        message.put("content", content);
-        return message;
     }
 }

@@ -1,6 +1,6 @@
 package dev.tenon.platform.server.anthropic;
 
-import dev.tenon.platform.chat.Enforced;
+import dev.tenon.api.chat.TextFormat;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.RequestException;
@@ -39,7 +39,7 @@ final class OutputFields {
     ///
     /// @param body the request
     /// @throws RequestException (400) if it names two formats, or one that is unknown
-    static Enforced format(Body body) {
+    static TextFormat format(Body body) {
         Body config = config(body);
         Body format = config == null ? null : config.object("format");
         Body older = body.object("output_format");
@@ -48,7 +48,7 @@ final class OutputFields {
                     "output_format", "output_format and output_config.format exclude each other.");
         }
         if (format == null && older == null) {
-            return Enforced.nothing();
+            return TextFormat.any();
         }
         return format == null
                 ? EnforcedFields.format(older, "output_format", "")

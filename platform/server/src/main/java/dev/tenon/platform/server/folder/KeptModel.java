@@ -2,10 +2,12 @@ package dev.tenon.platform.server.folder;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.server.models.KeptTurns;
 import dev.tenon.platform.server.models.ModelSpec;
 import dev.tenon.platform.server.models.Preset;
 import java.io.IOException;
@@ -65,8 +67,8 @@ record KeptModel(String name, Path file, Preset preset) {
                     || !node.path("file").isTextual()) {
                 throw new IOException("it is not what the server wrote");
             }
-            List<Map<String, Object>> messages = new ArrayList<>();
-            node.path("messages").forEach(message -> messages.add(map(message)));
+            List<ChatTurn> messages = new ArrayList<>();
+            node.path("messages").forEach(message -> messages.add(KeptTurns.read(message)));
             List<String> license = new ArrayList<>();
             node.path("license").forEach(text -> license.add(text.asText()));
             return new KeptModel(
@@ -92,7 +94,7 @@ record KeptModel(String name, Path file, Preset preset) {
         Map<String, Object> values = new LinkedHashMap<>();
         Path there = file.startsWith(folder) ? folder.relativize(file) : file.toAbsolutePath();
         values.put("file", there.toString().replace('\\', '/'));
-        values.put("messages", preset.messages());
+        values.put("messages", preset.messages().stream().map(KeptTurns::write).toList());
         values.put("options", preset.options());
         values.put("license", preset.license());
         OutputFile.write(path(folder, name), true, Json.text(values) + "\n");

@@ -1,7 +1,6 @@
 package dev.tenon.platform.server.generation;
 
 import dev.tenon.api.engine.GenerationRequest;
-import dev.tenon.platform.chat.ReplyListener;
 import java.util.Map;
 
 /// One of the replies to a request.

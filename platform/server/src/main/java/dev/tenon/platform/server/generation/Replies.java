@@ -1,19 +1,20 @@
 package dev.tenon.platform.server.generation;
 
+import dev.tenon.api.chat.ChatEnd;
+import dev.tenon.api.chat.ChatEvents;
+import dev.tenon.api.chat.ChatException;
+import dev.tenon.api.chat.ChatModel;
+import dev.tenon.api.chat.ChatPrompt;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ReplyReader;
+import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.chat.ChatInput;
-import dev.tenon.platform.chat.ChatPrompt;
-import dev.tenon.platform.chat.Enforced;
-import dev.tenon.platform.chat.ReplyFormat;
-import dev.tenon.platform.chat.ReplyGrammar;
-import dev.tenon.platform.chat.ReplyListener;
-import dev.tenon.platform.chat.ReplyParser;
-import dev.tenon.platform.grammar.Grammar;
+import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.platform.server.fields.AdapterFields;
 import dev.tenon.platform.server.fields.SamplingFields;
 import dev.tenon.platform.server.http.Exchange;
@@ -22,12 +23,13 @@ import dev.tenon.platform.server.models.ServedModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 /// Answers conversations and continues texts: from a request to its replies. Safe for any thread.
 public final class Replies {
     private final Generations generations;
-    private final ReplyGrammar grammars = new ReplyGrammar();
 
     /// @param generations runs them
     public Replies(Generations generations) {
@@ -43,7 +45,7 @@ public final class Replies {
     ///
     /// @param exchange whose request it is
     /// @param served which model answers
-    /// @param input the conversation
+    /// @param request the conversation
     /// @param settings what is asked of the replies
     /// @param outputs takes each reply, by its index
     /// @return the sum of counts
@@ -51,30 +53,27 @@ public final class Replies {
     public Counts answer(
             Exchange exchange,
             ServedModel served,
-            ChatInput input,
+            ChatRequest request,
             ReplySettings settings,
             IntFunction<ChoiceOutput> outputs)
             throws InterruptedException {
         try (ServedModel.Lease lease = served.lease()) {
-            ChatPrompt prompt = prompt(served, lease.model(), input);
-            return answer(exchange, served, lease, input, prompt, settings, outputs);
+            ChatPrompt prompt = prompt(served, lease, request);
+            return answer(exchange, served, lease, request, prompt, settings, outputs);
         }
     }
 
     /// {@return the prompt of a conversation, after what the model's preset says}
     ///
     /// @param served which model answers
-    /// @param model the model, loaded
-    /// @param input the conversation
-    public static ChatPrompt prompt(ServedModel served, LoadedModel model, ChatInput input) {
-        requireText(model);
-        ChatInput whole = new ChatInput(
-                served.spec().preset().before(input.messages()),
-                input.tools(),
-                input.variables(),
-                input.enforced(),
-                input.continued());
-        return ChatPrompt.of(model, ReplyFormat.of(model), whole);
+    /// @param lease the model, loaded
+    /// @param request the conversation
+    public static ChatPrompt prompt(ServedModel served, ServedModel.Lease lease, ChatRequest request) {
+        requireText(lease.model());
+        ChatRequest whole = request.toBuilder()
+                .turns(served.spec().preset().before(request.turns()))
+                .build();
+        return lease.chat().prompt(whole);
     }
 
     /// Answers a conversation whose prompt is made.
@@ -82,7 +81,7 @@ public final class Replies {
     /// @param exchange whose request it is
     /// @param served which model answers
     /// @param lease the model, loaded
-    /// @param input the conversation
+    /// @param request the conversation
     /// @param prompt its prompt
     /// @param settings what is asked of the replies
     /// @param outputs takes each reply, by its index
@@ -92,17 +91,16 @@ public final class Replies {
             Exchange exchange,
             ServedModel served,
             ServedModel.Lease lease,
-            ChatInput input,
+            ChatRequest request,
             ChatPrompt prompt,
             ReplySettings settings,
             IntFunction<ChoiceOutput> outputs)
             throws InterruptedException {
-        ReplyFormat format = ReplyFormat.of(lease.model());
-        Grammar grammar =
-                grammars.of(input.enforced(), input.tools(), format, format.thinks(prompt.text()), lease::vocabulary);
-        return run(exchange, served, lease, prompt.tokens(), grammar, settings, index -> {
+        ChatModel chat = lease.chat();
+        TokenConstraint rule = rule(settings, () -> chat.constraint(request, prompt));
+        return run(exchange, served, lease, prompt.tokens(), rule, settings, index -> {
             ChoiceOutput output = outputs.apply(index);
-            return new Parsed(ReplyParser.of(format, prompt.text(), input.tools(), output), output);
+            return new Heard(chat.reader(request, prompt, output), output);
         });
     }
 
@@ -112,9 +110,9 @@ public final class Replies {
     /// @param served the model
     /// @param lease the model, loaded
     /// @param tokens the text
-    /// @param enforced what the continuation has to be
+    /// @param format what the continuation has to be
     /// @param settings what is asked of the replies
-    /// @param outputs takes each reply, by its index, as content alone
+    /// @param outputs takes each reply, by its index, as text alone
     /// @return the sum of counts
     /// @throws InterruptedException if the client left
     public Counts complete(
@@ -122,12 +120,41 @@ public final class Replies {
             ServedModel served,
             ServedModel.Lease lease,
             int[] tokens,
-            Enforced enforced,
+            TextFormat format,
             ReplySettings settings,
             IntFunction<ChoiceOutput> outputs)
             throws InterruptedException {
-        Grammar grammar = grammars.of(enforced, List.of(), ReplyFormat.PLAIN, false, lease::vocabulary);
-        return run(exchange, served, lease, tokens, grammar, settings, index -> new Parsed(null, outputs.apply(index)));
+        TokenConstraint rule = rule(settings, () -> lease.chat().constraint(format));
+        return run(exchange, served, lease, tokens, rule, settings, index -> {
+            ChoiceOutput output = outputs.apply(index);
+            return new Heard(new PlainReply(output), output);
+        });
+    }
+
+    /// Makes a constraint; what is refused of a format is told by the field that has it.
+    private static TokenConstraint rule(ReplySettings settings, Supplier<Optional<TokenConstraint>> made) {
+        try {
+            return made.get().orElse(null);
+        } catch (ChatException e) {
+            if (e.part() != ChatException.Part.FORMAT) {
+                throw e;
+            }
+            throw RequestException.tooMuch(settings.formatField(), "unsupported_grammar", e.getMessage())
+                    .because(e);
+        }
+    }
+
+    /// Takes a text that is no chat.
+    private record PlainReply(ChatEvents events) implements ReplyReader {
+        @Override
+        public void onText(String text) {
+            events.text(text);
+        }
+
+        @Override
+        public ChatEnd end(Usage usage) {
+            return ChatEnd.of(usage.finish(), 0);
+        }
     }
 
     /// Refuses a model that does not generate text.
@@ -140,7 +167,7 @@ public final class Replies {
         }
     }
 
-    private record Parsed(ReplyParser parser, ChoiceOutput output) {}
+    private record Heard(ReplyReader reader, ChoiceOutput output) {}
 
     /// Counts of all replies to a request.
     ///
@@ -161,9 +188,9 @@ public final class Replies {
             ServedModel served,
             ServedModel.Lease lease,
             int[] tokens,
-            Grammar grammar,
+            TokenConstraint rule,
             ReplySettings asked,
-            IntFunction<Parsed> outputs)
+            IntFunction<Heard> outputs)
             throws InterruptedException {
         ReplySettings settings = asked.after(served.spec().preset());
         LoadedModel model = lease.model();
@@ -174,10 +201,10 @@ public final class Replies {
                 AdapterFields.read(settings.body(), served.spec().request(), served.adapters());
         List<Choice> choices = new ArrayList<>();
         for (int i = 0; i < settings.choices(); i++) {
-            Parsed parsed = outputs.apply(i);
-            ReplyListener listener = new ReplyListener(
-                    model.tokenizer(), parsed.parser(), parsed.output(), settings.logProbabilities() >= 0, gaps);
-            parsed.output().begins(listener);
+            Heard heard = outputs.apply(i);
+            ReplyListener listener =
+                    new ReplyListener(model.tokenizer(), heard.reader(), settings.logProbabilities() >= 0, gaps);
+            heard.output().begins(listener);
             GenerationRequest request = GenerationRequest.builder()
                     .prompt(tokens)
                     .sampling(sampling.toBuilder()
@@ -189,11 +216,10 @@ public final class Replies {
                     .logProbabilities(settings.logProbabilities())
                     .priority(settings.priority())
                     .group(exchange.group())
-                    .constraint(grammar == null ? null : grammar.constraint(lease.vocabulary()))
+                    .constraint(rule)
                     .build();
-            parsed.output().asks(request);
-            choices.add(
-                    new Choice(request, adapters, listener, usage -> end(usage, parsed, listener, settings.stop())));
+            heard.output().asks(request);
+            choices.add(new Choice(request, adapters, listener, usage -> end(usage, heard, listener, settings.stop())));
         }
         List<Usage> usages = generations.run(exchange, served, model, settings.priority(), choices);
         int cached = usages.stream().mapToInt(Usage::cachedTokens).min().orElse(0);
@@ -203,14 +229,9 @@ public final class Replies {
         return new Counts(tokens.length, cached, generated);
     }
 
-    private static void end(Usage usage, Parsed parsed, ReplyListener listener, List<String> stop) {
-        int calls = 0;
-        if (parsed.parser() != null) {
-            parsed.parser().finish();
-            calls = parsed.parser().calls();
-        }
-        ChoiceOutput.Reason reason = ChoiceOutput.Reason.of(usage.finish(), calls);
+    private static void end(Usage usage, Heard heard, ReplyListener listener, List<String> stop) {
+        ChatEnd reason = heard.reader().end(usage);
         boolean byText = usage.finish() == FinishReason.STOP && !listener.endedByToken();
-        parsed.output().ends(new ChoiceOutput.Ending(usage, reason, byText ? listener.stopText(stop) : null));
+        heard.output().ends(new ChoiceOutput.Ending(usage, reason, byText ? listener.stopText(stop) : null));
     }
 }

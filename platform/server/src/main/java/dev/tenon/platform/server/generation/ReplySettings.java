@@ -24,6 +24,16 @@ public record ReplySettings(
         int logProbabilities,
         boolean ignoreEnd,
         int priority) {
+    /// {@return the field that says what a reply has to be}
+    String formatField() {
+        for (String name : List.of("response_format", "json_schema", "grammar", "output_format")) {
+            if (body.has(name)) {
+                return name;
+            }
+        }
+        return body.has("text") ? "text.format" : body.has("output_config") ? "output_config.format" : "format";
+    }
+
     /// {@return what holds where the model's preset says what these leave open}
     ///
     /// @param preset what the model says

@@ -1,9 +1,10 @@
 package dev.tenon.platform.server.http;
 
+import dev.tenon.api.chat.ChatException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.chat.ChatException;
+import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.auth.HostCheck;
 import dev.tenon.platform.server.auth.OriginCheck;
@@ -249,13 +250,18 @@ final class Dispatcher extends Handler.Abstract {
     }
 
     private static RequestException refused(ChatException e) {
+        String field = switch (e.part()) {
+            case TURNS -> "messages";
+            case TOOLS -> "tools";
+            case TOOL_CHOICE -> "tool_choice";
+            case FORMAT -> "format";
+            case CONTINUED -> "continue_final_message";
+        };
         RequestException refusal = switch (e.code()) {
-            case ErrorCode.MODEL_TEMPLATE -> RequestException.unsupported(e.field(), e.getMessage());
-            case ErrorCode.CONTEXT_LENGTH ->
-                RequestException.tooMuch(e.field(), "context_length_exceeded", e.getMessage());
+            case ErrorCode.MODEL_TEMPLATE -> RequestException.unsupported(field, e.getMessage());
             case ErrorCode.GRAMMAR_SYNTAX, ErrorCode.GRAMMAR_UNSUPPORTED, ErrorCode.GRAMMAR_LIMIT ->
-                RequestException.tooMuch(e.field(), "unsupported_grammar", e.getMessage());
-            default -> RequestException.invalid(e.field(), e.getMessage());
+                RequestException.tooMuch(field, "unsupported_grammar", e.getMessage());
+            default -> RequestException.invalid(field, e.getMessage());
         };
         return refusal.because(e);
     }
@@ -275,6 +281,9 @@ final class Dispatcher extends Handler.Abstract {
                                 "queue_full",
                                 "The queue is full: " + e.getMessage() + ". Try again later.",
                                 2)
+                        .because(e);
+            case PromptText.TooLong e ->
+                RequestException.tooMuch(e.field(), "context_length_exceeded", e.getMessage())
                         .because(e);
             case OutOfResourcesException e
             when e.code().equals(ErrorCode.CONTEXT_LENGTH) ->

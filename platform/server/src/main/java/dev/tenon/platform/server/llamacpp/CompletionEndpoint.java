@@ -2,8 +2,8 @@ package dev.tenon.platform.server.llamacpp;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.platform.chat.Enforced;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
@@ -78,7 +78,7 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
             throws InterruptedException {
         ServedModel served = replies.generations().model(body.text("model"));
         ReplySettings settings = NativeFields.settings(body);
-        Enforced enforced = EnforcedFields.format(body);
+        TextFormat format = EnforcedFields.format(body);
         ArrayNode whole = Json.array();
         boolean stream = body.flag("stream", false);
         exchange.interruptWhenClientLeaves();
@@ -96,7 +96,7 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
                         body.flag("return_tokens", false),
                         body.whole("n_probs", 0, Integer.MAX_VALUE, 0) > 0);
                 Replies.Counts counts =
-                        replies.complete(exchange, served, lease, tokens.get(i), enforced, settings, index -> reply);
+                        replies.complete(exchange, served, lease, tokens.get(i), format, settings, index -> reply);
                 whole.add(reply.finish(
                         counts, prompts.get(i).text(), lease.model().contextLength()));
             }

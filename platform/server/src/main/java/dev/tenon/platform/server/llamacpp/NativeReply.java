@@ -2,14 +2,15 @@ package dev.tenon.platform.server.llamacpp;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.chat.ChatEnd;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.Json;
-import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.generation.Replies;
+import dev.tenon.platform.server.generation.ReplyListener;
 import dev.tenon.platform.server.http.EventStream;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.openai.Wire;
@@ -55,11 +56,11 @@ final class NativeReply implements ChoiceOutput {
 
     @Override
     public void reasoning(String part) {
-        content(part);
+        text(part);
     }
 
     @Override
-    public void content(String part) {
+    public void text(String part) {
         text.append(part);
         if (events != null) {
             events.send(withTokens(Json.object()
@@ -71,12 +72,12 @@ final class NativeReply implements ChoiceOutput {
     }
 
     @Override
-    public void call(int index, String id, String name) {
+    public void callBegins(int index, String id, String name) {
         throw new IllegalStateException("a plain text calls no tools");
     }
 
     @Override
-    public void arguments(int index, String json) {
+    public void callArguments(int index, String json) {
         throw new IllegalStateException("a plain text calls no tools");
     }
 
@@ -120,7 +121,7 @@ final class NativeReply implements ChoiceOutput {
     /// @param context positions of the sequence
     /// @return the whole reply of a plain answer
     ObjectNode finish(Replies.Counts counts, String prompt, int context) {
-        boolean full = ending.reason() == Reason.LENGTH && counts.prompt() + counts.generated() >= context;
+        boolean full = ending.reason() == ChatEnd.LENGTH && counts.prompt() + counts.generated() >= context;
         ObjectNode last = withTokens(
                         Json.object().put("index", index).put("content", events == null ? text.toString() : ""))
                 .put("id_slot", 0)
@@ -143,7 +144,7 @@ final class NativeReply implements ChoiceOutput {
     }
 
     private String stopType() {
-        if (ending.reason() == Reason.LENGTH) {
+        if (ending.reason() == ChatEnd.LENGTH) {
             return "limit";
         }
         return ending.stopText() == null ? "eos" : "word";

@@ -3,8 +3,8 @@ package dev.tenon.platform.server.llamacpp;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.chat.ChatInput;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -91,11 +91,11 @@ public record TextEndpoints(Replies replies) {
     void applyTemplate(Exchange exchange) throws InterruptedException {
         Body body = Body.of(exchange.body());
         ChatEndpoint.FIELDS.check(body.node());
-        ChatInput input = ChatEndpoint.input(body);
+        ChatRequest input = ChatEndpoint.input(body);
         ServedModel served = replies.generations().model(body.text("model"));
         try (ServedModel.Lease lease = served.lease()) {
             exchange.json(Json.object()
-                    .put("prompt", Replies.prompt(served, lease.model(), input).text()));
+                    .put("prompt", Replies.prompt(served, lease, input).text()));
         }
     }
 }

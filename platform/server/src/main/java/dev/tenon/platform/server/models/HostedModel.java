@@ -1,11 +1,13 @@
 package dev.tenon.platform.server.models;
 
+import dev.tenon.api.chat.ChatModel;
+import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.chat.TenonChats;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SharedModel;
-import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import dev.tenon.platform.server.queue.Admission;
 import dev.tenon.platform.server.queue.QueueFullException;
 import java.io.IOException;
@@ -20,6 +22,8 @@ import org.slf4j.LoggerFactory;
 
 /// A model of a [ModelHost]: loaded by the first who asks, closed when nobody uses it and its time has come.
 final class HostedModel implements ServedModel {
+    private static final ChatProvider CHATS = new TenonChats();
+
     private static final Logger LOG = LoggerFactory.getLogger(HostedModel.class);
 
     private final ModelHost host;
@@ -52,9 +56,8 @@ final class HostedModel implements ServedModel {
     private String tried = "";
     /// What it took when it was loaded last; 0 before.
     private long took;
-    /// Held while [#vocabulary] is prepared, and guards it.
-    private final Object preparing = new Object();
-    private TokenVocabulary vocabulary;
+    /// How the model chats, while it is loaded.
+    private ChatModel chat;
     private Duration keepAlive;
     private long lastUse = System.nanoTime();
 
@@ -212,12 +215,12 @@ final class HostedModel implements ServedModel {
         }
 
         @Override
-        public TokenVocabulary vocabulary() {
-            synchronized (preparing) {
-                if (vocabulary == null || vocabulary.tokenizer() != model().tokenizer()) {
-                    vocabulary = new TokenVocabulary(model().tokenizer());
+        public ChatModel chat() {
+            synchronized (HostedModel.this) {
+                if (chat == null || chat.model() != model()) {
+                    chat = CHATS.chat(model());
                 }
-                return vocabulary;
+                return chat;
             }
         }
 
@@ -381,6 +384,7 @@ final class HostedModel implements ServedModel {
                 unused = leases == 0 ? model : null;
                 if (unused != null) {
                     model = null;
+                    chat = null;
                     closing = true;
                     leaving = false;
                     yielding = false;
@@ -421,6 +425,7 @@ final class HostedModel implements ServedModel {
             synchronized (this) {
                 last = model;
                 model = null;
+                chat = null;
                 notifyAll();
             }
             if (last != null) {

@@ -1,5 +1,6 @@
 package dev.tenon.platform.server.models;
 
+import dev.tenon.api.chat.ChatTurn;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -8,14 +9,11 @@ import java.util.Map;
 
 /// What holds for the requests of a model where they say nothing themselves. Immutable.
 ///
-/// @param messages turns before those of a conversation, each with `role` and `content`; a system message comes first
+/// @param messages turns before those of a conversation, a system message comes first
 /// @param options fields of sampling by the names of requests, also `num_predict`, `num_ctx` and `stop`; unmodifiable
 /// @param keepAlive how long the model stays loaded after its last request; null for the server's value
 /// @param license texts of licences
-public record Preset(
-        List<Map<String, Object>> messages, Map<String, Object> options, Duration keepAlive, List<String> license) {
-    private static final String ROLE = "role";
-    private static final String SYSTEM = "system";
+public record Preset(List<ChatTurn> messages, Map<String, Object> options, Duration keepAlive, List<String> license) {
     private static final Preset NONE = new Preset(List.of(), Map.of(), null, List.of());
 
     /// Copies.
@@ -32,26 +30,30 @@ public record Preset(
 
     /// {@return the text of the system message, or null}
     public String system() {
-        return messages.isEmpty() || !SYSTEM.equals(messages.getFirst().get(ROLE))
+        return messages.isEmpty() || !isSystem(messages.getFirst())
                 ? null
-                : String.valueOf(messages.getFirst().get("content"));
+                : messages.getFirst().text();
     }
 
     /// {@return a conversation after the preset's own turns; its own system message takes the place of the preset's}
     ///
     /// @param conversation the turns of a request
-    public List<Map<String, Object>> before(List<Map<String, Object>> conversation) {
+    public List<ChatTurn> before(List<ChatTurn> conversation) {
         if (messages.isEmpty() || conversation.isEmpty()) {
             return conversation;
         }
-        List<Map<String, Object>> own = new ArrayList<>(messages);
-        List<Map<String, Object>> rest = new ArrayList<>(conversation);
-        if (SYSTEM.equals(rest.getFirst().get(ROLE))) {
-            own.removeIf(message -> SYSTEM.equals(message.get(ROLE)));
+        List<ChatTurn> own = new ArrayList<>(messages);
+        List<ChatTurn> rest = new ArrayList<>(conversation);
+        if (isSystem(rest.getFirst())) {
+            own.removeIf(Preset::isSystem);
             own.addFirst(rest.removeFirst());
         }
         own.addAll(rest);
         return own;
+    }
+
+    private static boolean isSystem(ChatTurn turn) {
+        return turn.role().equals(ChatTurn.SYSTEM);
     }
 
     /// {@return texts that end a reply}

@@ -1,7 +1,7 @@
 package dev.tenon.platform.server.models;
 
+import dev.tenon.api.chat.ChatModel;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import dev.tenon.platform.server.queue.Admission;
 import java.time.Duration;
 import java.time.Instant;
@@ -73,8 +73,8 @@ public interface ServedModel {
         /// {@return the model}
         LoadedModel model();
 
-        /// {@return its tokens, prepared for grammars when they are first needed}
-        TokenVocabulary vocabulary();
+        /// {@return how it chats; what was prepared for that stays as long as it is loaded}
+        ChatModel chat();
 
         /// Releases it. Calling it twice does nothing.
         @Override

@@ -1,8 +1,9 @@
 package dev.tenon.platform.server.ollama;
 
-import dev.tenon.platform.chat.ChatInput;
-import dev.tenon.platform.chat.ChatPrompt;
-import dev.tenon.platform.chat.Enforced;
+import dev.tenon.api.chat.ChatPrompt;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.TextFormat;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.fields.KeepAliveField;
@@ -33,10 +34,10 @@ public record ChatEndpoint(ModelManager manager, Replies replies) implements Oll
         Body body = OllamaEndpoint.body(exchange, FIELDS);
         String name = body.requiredText("model");
         ServedModel served = manager.require(name);
-        List<Map<String, Object>> messages = ChatMessages.read(body, exchange::ignores);
+        List<ChatTurn> messages = ChatMessages.read(body, exchange::ignores);
         Options options = Options.of(exchange, body);
         ReplySettings settings = options.settings(body);
-        ChatInput input = input(body, served, messages);
+        ChatRequest input = input(body, served, messages);
         Duration keepAlive = KeepAliveField.read(body);
         boolean stream = body.flag("stream", true);
         exchange.interruptWhenClientLeaves();
@@ -51,7 +52,7 @@ public record ChatEndpoint(ModelManager manager, Replies replies) implements Oll
         try (ServedModel.Lease lease = served.lease()) {
             reply.loaded();
             options.limitContext(exchange, lease.model());
-            ChatPrompt prompt = Replies.prompt(served, lease.model(), input);
+            ChatPrompt prompt = Replies.prompt(served, lease, input);
             counts = replies.answer(exchange, served, lease, input, prompt, settings, index -> reply);
         }
         reply.finish(counts, null);
@@ -72,17 +73,22 @@ public record ChatEndpoint(ModelManager manager, Replies replies) implements Oll
         return "load";
     }
 
-    private ChatInput input(Body body, ServedModel served, List<Map<String, Object>> messages) {
-        Map<String, Object> last = messages.isEmpty() ? Map.of() : messages.getLast();
-        boolean continued = "assistant".equals(last.get("role"))
-                && !last.containsKey("tool_calls")
-                && !last.get("content").toString().isBlank();
-        Enforced enforced = ReplyFields.format(body);
-        if (continued && !(enforced instanceof Enforced.Free)) {
+    private ChatRequest input(Body body, ServedModel served, List<ChatTurn> messages) {
+        ChatTurn last = messages.isEmpty() ? ChatTurn.user("") : messages.getLast();
+        boolean continued = last.role().equals(ChatTurn.ASSISTANT)
+                && last.calls().isEmpty()
+                && !last.text().isBlank();
+        TextFormat format = ReplyFields.format(body);
+        if (continued && !(format instanceof TextFormat.Any)) {
             throw RequestException.invalid(
                     "format", "The last message is the assistant's, which goes on; it cannot have a format.");
         }
-        return new ChatInput(
-                messages, Messages.tools(body), ReplyFields.thinking(body, manager, served), enforced, continued);
+        return ChatRequest.builder()
+                .turns(messages)
+                .tools(Messages.tools(body))
+                .format(format)
+                .variables(ReplyFields.thinking(body, manager, served))
+                .continued(continued)
+                .build();
     }
 }

@@ -1,11 +1,12 @@
 package dev.tenon.platform.server.ollama;
 
+import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.ToolCall;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -25,8 +26,8 @@ final class ChatMessages {
     ///
     /// @param body the request
     /// @param ignored hears of fields that change nothing
-    static List<Map<String, Object>> read(Body body, Consumer<List<String>> ignored) {
-        List<Map<String, Object>> messages = new ArrayList<>();
+    static List<ChatTurn> read(Body body, Consumer<List<String>> ignored) {
+        List<ChatTurn> messages = new ArrayList<>();
         for (Body message : body.objects("messages", MOST_MESSAGES)) {
             ignored.accept(FIELDS.unknown(message.node()).stream()
                     .map(name -> message.path() + name)
@@ -47,46 +48,34 @@ final class ChatMessages {
         }
     }
 
-    private static Map<String, Object> message(Body body) {
+    private static ChatTurn message(Body body) {
         String role = body.requiredText("role");
         if (!ROLES.contains(role)) {
             throw body.wrong("role", "system, user, assistant or tool");
         }
-        Map<String, Object> message = new LinkedHashMap<>();
-        message.put("role", role);
-        message.put(CONTENT, body.has(CONTENT) ? body.text(CONTENT) : "");
-        if (body.has("thinking")) {
-            message.put("reasoning_content", body.text("thinking"));
-        }
-        if (body.has("tool_name")) {
-            message.put("name", body.text("tool_name"));
-        }
-        if (body.has("tool_call_id")) {
-            message.put("tool_call_id", body.text("tool_call_id"));
-        }
-        List<Object> calls = new ArrayList<>();
+        List<ToolCall> calls = new ArrayList<>();
         for (Body call : body.objects("tool_calls", MOST_CALLS)) {
             calls.add(call(call));
         }
-        if (!calls.isEmpty()) {
-            message.put("tool_calls", calls);
-        }
-        return message;
+        return new ChatTurn(
+                role,
+                body.has(CONTENT) ? body.text(CONTENT) : "",
+                body.text("thinking"),
+                calls,
+                body.text("tool_call_id"),
+                body.text("tool_name"),
+                List.of());
     }
 
-    private static Map<String, Object> call(Body call) {
+    private static ToolCall call(Body call) {
         Body function = call.object("function");
         if (function == null) {
             throw call.wrong("function", "an object");
         }
         Body arguments = function.object("arguments");
-        Map<String, Object> named = new LinkedHashMap<>();
-        named.put("name", function.requiredText("name"));
-        named.put("arguments", arguments == null ? Map.of() : Json.plain(arguments.node()));
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("id", call.has("id") ? call.text("id") : "");
-        map.put("type", "function");
-        map.put("function", named);
-        return map;
+        return new ToolCall(
+                call.has("id") ? call.text("id") : "",
+                function.requiredText("name"),
+                arguments == null ? "{}" : Json.text(arguments.node()));
     }
 }

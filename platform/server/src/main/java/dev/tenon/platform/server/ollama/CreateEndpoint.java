@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -68,19 +69,16 @@ public record CreateEndpoint(ModelManager manager) implements OllamaEndpoint {
     }
 
     private static Preset preset(Exchange exchange, Body body, Preset before) {
-        List<Map<String, Object>> messages = new ArrayList<>();
+        List<ChatTurn> messages = new ArrayList<>();
         String system = body.has("system") ? body.text("system") : before.system();
         if (system != null && !system.isEmpty()) {
-            Map<String, Object> message = new LinkedHashMap<>();
-            message.put("role", "system");
-            message.put("content", system);
-            messages.add(message);
+            messages.add(ChatTurn.system(system));
         }
         if (body.has("messages")) {
             messages.addAll(ChatMessages.read(body, exchange::ignores));
         } else {
             before.messages().stream()
-                    .filter(message -> !"system".equals(message.get("role")))
+                    .filter(turn -> !turn.role().equals(ChatTurn.SYSTEM))
                     .forEach(messages::add);
         }
         Map<String, Object> options = new LinkedHashMap<>(before.options());

@@ -2,11 +2,12 @@ package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.tenon.api.chat.ChatPrompt;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.chat.ChatInput;
-import dev.tenon.platform.chat.ChatPrompt;
-import dev.tenon.platform.chat.Enforced;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
@@ -21,7 +22,6 @@ import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.models.ServedModel;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -54,9 +54,12 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
         String prompt = body.has("prompt") ? body.text("prompt") : "";
         Options options = Options.of(exchange, body);
         ReplySettings settings = options.settings(body);
-        Enforced enforced = ReplyFields.format(body);
-        ChatInput input = new ChatInput(
-                messages(body, prompt), List.of(), ReplyFields.thinking(body, manager, served), enforced, false);
+        TextFormat format = ReplyFields.format(body);
+        ChatRequest input = ChatRequest.builder()
+                .turns(messages(body, prompt))
+                .format(format)
+                .variables(ReplyFields.thinking(body, manager, served))
+                .build();
         requireConsistent(body);
         Duration keepAlive = KeepAliveField.read(body);
         boolean stream = body.flag("stream", true);
@@ -81,11 +84,11 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
             options.limitContext(exchange, model);
             int[] plain = plain(body, model, prompt);
             if (plain != null) {
-                counts = replies.complete(exchange, served, lease, plain, enforced, settings, index -> reply);
+                counts = replies.complete(exchange, served, lease, plain, format, settings, index -> reply);
             } else {
-                ChatPrompt whole = after(body, model, Replies.prompt(served, model, input));
+                ChatPrompt whole = after(body, model, Replies.prompt(served, lease, input));
                 counts = replies.answer(exchange, served, lease, input, whole, settings, index -> reply);
-                context = context(model, whole.tokens(), reply.text());
+                context = context(model, whole.tokens(), reply.answer());
             }
         }
         reply.finish(counts, context);
@@ -101,20 +104,13 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
         }
     }
 
-    private static List<Map<String, Object>> messages(Body body, String prompt) {
-        List<Map<String, Object>> messages = new ArrayList<>();
+    private static List<ChatTurn> messages(Body body, String prompt) {
+        List<ChatTurn> messages = new ArrayList<>();
         if (body.has("system") && !body.text("system").isEmpty()) {
-            messages.add(message("system", body.text("system")));
+            messages.add(ChatTurn.system(body.text("system")));
         }
-        messages.add(message("user", prompt));
+        messages.add(ChatTurn.user(prompt));
         return messages;
-    }
-
-    private static Map<String, Object> message(String role, String content) {
-        Map<String, Object> message = new LinkedHashMap<>();
-        message.put("role", role);
-        message.put("content", content);
-        return message;
     }
 
     /// The tokens of a prompt that is continued; null for one that is answered.
@@ -153,7 +149,7 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
         IntStream.of(next).skip(bos ? 1 : 0).forEach(all::add);
         int[] tokens = all.build().toArray();
         PromptText.requireRoom(tokens.length, model.contextLength());
-        return new ChatPrompt(prompt.text(), tokens);
+        return new ChatPrompt(prompt.text(), prompt.borders(), tokens);
     }
 
     /// The tokens of a prompt and its reply. The reply's are those of its text: what the model thought is left out.

@@ -3,18 +3,20 @@ package dev.tenon.platform.server.ollama;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.tenon.platform.chat.CollectedReply;
+import dev.tenon.api.chat.ChatEnd;
+import dev.tenon.api.chat.ChatReply.Collector;
+import dev.tenon.api.chat.ToolCall;
 import dev.tenon.platform.chat.Json;
-import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.generation.Replies;
+import dev.tenon.platform.server.generation.ReplyListener;
 import dev.tenon.platform.server.openai.Wire;
 import java.time.Instant;
 import java.util.function.Consumer;
 
 /// The reply of `/api/generate` or `/api/chat`: a line for each part, then one that ends it, or one object. For one
 /// thread at a time.
-final class OllamaReply implements ChoiceOutput {
+final class OllamaReply extends Collector implements ChoiceOutput {
     private static final String CONTENT = "content";
     private static final String RESPONSE = "response";
     private static final String THINKING = "thinking";
@@ -25,7 +27,6 @@ final class OllamaReply implements ChoiceOutput {
     private final boolean stream;
     private final Consumer<ObjectNode> sink;
     private final long begin = System.nanoTime();
-    private final CollectedReply reply = new CollectedReply();
     private long loadNanos;
     private ReplyListener listener;
     private Ending ending;
@@ -55,13 +56,13 @@ final class OllamaReply implements ChoiceOutput {
 
     @Override
     public void reasoning(String text) {
-        reply.reasoning(text);
+        super.reasoning(text);
         part(THINKING, text);
     }
 
     @Override
-    public void content(String text) {
-        reply.content(text);
+    public void text(String text) {
+        super.text(text);
         part(chat ? CONTENT : RESPONSE, text);
     }
 
@@ -77,24 +78,9 @@ final class OllamaReply implements ChoiceOutput {
     }
 
     @Override
-    public void call(int index, String id, String name) {
-        reply.call(index, id, name);
-    }
-
-    @Override
-    public void arguments(int index, String json) {
-        reply.arguments(index, json);
-    }
-
-    @Override
-    public void uncalled(int index) {
-        reply.uncalled(index);
-    }
-
-    @Override
     public void ends(Ending end) {
         ending = end;
-        if (stream && !reply.calls().isEmpty()) {
+        if (stream && !reply().calls().isEmpty()) {
             ObjectNode line = head();
             attach(line, holder(line).put(CONTENT, "").set("tool_calls", calls()));
             sink.accept(line.put("done", false));
@@ -118,12 +104,12 @@ final class OllamaReply implements ChoiceOutput {
 
     private ArrayNode calls() {
         ArrayNode calls = Json.array();
-        for (CollectedReply.Call call : reply.calls()) {
+        for (ToolCall call : reply().calls()) {
             ObjectNode entry = calls.addObject().put("id", call.id());
             entry.putObject("function")
                     .put("index", calls.size() - 1)
                     .put("name", call.name())
-                    .set("arguments", call.input());
+                    .set("arguments", Json.object(call.arguments()));
         }
         return calls;
     }
@@ -138,8 +124,8 @@ final class OllamaReply implements ChoiceOutput {
     }
 
     /// {@return the text of the reply}
-    String text() {
-        return reply.content();
+    String answer() {
+        return reply().text();
     }
 
     /// Ends a reply that generated something.
@@ -147,7 +133,7 @@ final class OllamaReply implements ChoiceOutput {
     /// @param counts its counts
     /// @param context tokens for the next request, or null
     void finish(Replies.Counts counts, ArrayNode context) {
-        ObjectNode last = last(ending.reason() == Reason.LENGTH ? "length" : "stop");
+        ObjectNode last = last(ending.reason() == ChatEnd.LENGTH ? "length" : "stop");
         if (context != null) {
             last.set("context", context);
         }
@@ -170,12 +156,12 @@ final class OllamaReply implements ChoiceOutput {
     /// The last line, or the one object.
     private ObjectNode last(String reason) {
         ObjectNode last = head();
-        ObjectNode holder = holder(last).put(chat ? CONTENT : RESPONSE, stream ? "" : reply.content());
+        ObjectNode holder = holder(last).put(chat ? CONTENT : RESPONSE, stream ? "" : reply().text());
         if (!stream) {
-            if (!reply.reasoning().isEmpty()) {
-                holder.put(THINKING, reply.reasoning());
+            if (!reply().reasoning().isEmpty()) {
+                holder.put(THINKING, reply().reasoning());
             }
-            if (!reply.calls().isEmpty()) {
+            if (!reply().calls().isEmpty()) {
                 holder.set("tool_calls", calls());
             }
         }

@@ -1,7 +1,7 @@
 package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.tenon.platform.chat.Enforced;
+import dev.tenon.api.chat.TextFormat;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.http.RequestException;
@@ -22,18 +22,18 @@ final class ReplyFields {
     /// {@return what the reply has to be}
     ///
     /// @param body the request
-    static Enforced format(Body body) {
+    static TextFormat format(Body body) {
         JsonNode format = body.node().path(FORMAT);
         if (!body.has(FORMAT) || format.isTextual() && format.asText().isEmpty()) {
-            return Enforced.nothing();
+            return TextFormat.any();
         }
         if (format.isTextual() && format.asText().equals("json")) {
-            return new Enforced.Schema("{\"type\":\"object\"}", FORMAT);
+            return TextFormat.schema("{\"type\":\"object\"}");
         }
         if (!format.isObject()) {
             throw body.wrong(FORMAT, "json, or a JSON schema");
         }
-        return new Enforced.Schema(Json.text(format), FORMAT);
+        return TextFormat.schema(Json.text(format));
     }
 
     /// {@return variables of the template that have the model think, or not}

@@ -2,11 +2,13 @@ package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.models.KeptTurns;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.models.Preset;
 import dev.tenon.platform.server.models.ServedModel;
@@ -49,8 +51,8 @@ public record ShowEndpoint(ModelManager manager) implements OllamaEndpoint {
         answer.set("details", facts.details());
         ArrayNode messages = Json.array();
         preset.messages().stream()
-                .filter(message -> !"system".equals(message.get("role")))
-                .forEach(message -> messages.add(Json.tree(message)));
+                .filter(turn -> !turn.role().equals(ChatTurn.SYSTEM))
+                .forEach(turn -> messages.add(KeptTurns.write(turn)));
         if (!messages.isEmpty()) {
             answer.set(MESSAGES, messages);
         }

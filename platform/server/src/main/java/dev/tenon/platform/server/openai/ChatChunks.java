@@ -3,8 +3,8 @@ package dev.tenon.platform.server.openai;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.platform.chat.Json;
-import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
+import dev.tenon.platform.server.generation.ReplyListener;
 import dev.tenon.platform.server.http.EventStream;
 import java.util.List;
 
@@ -14,17 +14,15 @@ final class ChatChunks implements ChoiceOutput {
     private final ObjectNode head;
     private final EventStream events;
     private final boolean logProbabilities;
-    private final boolean manyCalls;
     private ReplyListener listener;
     private boolean begun;
 
     /// @param head what all chunks have
-    ChatChunks(int index, ObjectNode head, EventStream events, boolean logProbabilities, boolean manyCalls) {
+    ChatChunks(int index, ObjectNode head, EventStream events, boolean logProbabilities) {
         this.index = index;
         this.head = head;
         this.events = events;
         this.logProbabilities = logProbabilities;
-        this.manyCalls = manyCalls;
     }
 
     @Override
@@ -38,37 +36,33 @@ final class ChatChunks implements ChoiceOutput {
     }
 
     @Override
-    public void content(String text) {
+    public void text(String text) {
         send(Json.object().put("content", text), null);
     }
 
     @Override
-    public void call(int number, String id, String name) {
-        if (number == 0 || manyCalls) {
-            ObjectNode delta = Json.object();
-            delta.putArray("tool_calls")
-                    .addObject()
-                    .put("index", number)
-                    .put("id", id)
-                    .put("type", "function")
-                    .putObject("function")
-                    .put("name", name)
-                    .put("arguments", "");
-            send(delta, null);
-        }
+    public void callBegins(int number, String id, String name) {
+        ObjectNode delta = Json.object();
+        delta.putArray("tool_calls")
+                .addObject()
+                .put("index", number)
+                .put("id", id)
+                .put("type", "function")
+                .putObject("function")
+                .put("name", name)
+                .put("arguments", "");
+        send(delta, null);
     }
 
     @Override
-    public void arguments(int number, String json) {
-        if (number == 0 || manyCalls) {
-            ObjectNode delta = Json.object();
-            delta.putArray("tool_calls")
-                    .addObject()
-                    .put("index", number)
-                    .putObject("function")
-                    .put("arguments", json);
-            send(delta, null);
-        }
+    public void callArguments(int number, String json) {
+        ObjectNode delta = Json.object();
+        delta.putArray("tool_calls")
+                .addObject()
+                .put("index", number)
+                .putObject("function")
+                .put("arguments", json);
+        send(delta, null);
     }
 
     @Override

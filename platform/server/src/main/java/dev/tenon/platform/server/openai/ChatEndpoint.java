@@ -2,8 +2,11 @@ package dev.tenon.platform.server.openai;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.tenon.platform.chat.ChatInput;
-import dev.tenon.platform.chat.Enforced;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.TextFormat;
+import dev.tenon.api.chat.Tool;
+import dev.tenon.api.chat.ToolChoice;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -17,6 +20,7 @@ import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ServedModel;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -42,6 +46,7 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
             .and(SamplingFields.TABLE);
 
     private static final FieldTable STREAM_FIELDS = FieldTable.of("include_usage", "include_obfuscation", Map.of());
+    private static final String CONTINUE = "continue_final_message";
     private static final int MOST_CHOICES = 128;
     private static final int MOST_LOG_PROBABILITIES = 20;
     private static final int MOST_VARIABLES = 64;
@@ -53,8 +58,7 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
         ServedModel served = replies.generations().model(body.text("model"));
         boolean stream = body.flag("stream", false);
         boolean usage = includeUsage(body, stream);
-        ChatInput input = input(body);
-        boolean manyCalls = body.flag("parallel_tool_calls", true);
+        ChatRequest input = input(body);
         ReplySettings settings = new ReplySettings(
                 body,
                 (int) body.whole("n", 1, MOST_CHOICES, 1),
@@ -70,7 +74,7 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
         if (!stream) {
             List<ChatReply> choices = new ArrayList<>();
             Replies.Counts counts = replies.answer(exchange, served, input, settings, index -> {
-                ChatReply reply = new ChatReply(index, settings.logProbabilities() >= 0, manyCalls);
+                ChatReply reply = new ChatReply(index, settings.logProbabilities() >= 0);
                 choices.add(reply);
                 return reply;
             });
@@ -91,7 +95,7 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
                 served,
                 input,
                 settings,
-                index -> new ChatChunks(index, head, events, settings.logProbabilities() >= 0, manyCalls));
+                index -> new ChatChunks(index, head, events, settings.logProbabilities() >= 0));
         if (usage) {
             ObjectNode last = Wire.head(id, "chat.completion.chunk", created, name);
             last.putArray("choices");
@@ -131,24 +135,54 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
     /// {@return the conversation of a request}
     ///
     /// @param body the request
-    public static ChatInput input(Body body) {
+    public static ChatRequest input(Body body) {
         requireText(body);
-        List<Map<String, Object>> messages = Messages.read(body);
-        List<Map<String, Object>> tools = Messages.tools(body);
-        boolean continued = body.flag("continue_final_message", false);
-        if (continued && body.flag("add_generation_prompt", false)) {
-            throw RequestException.invalid(
-                    "continue_final_message", "continue_final_message excludes add_generation_prompt.");
+        List<ChatTurn> turns = Messages.read(body);
+        List<Tool> tools = EnforcedFields.callable(body, Messages.tools(body));
+        TextFormat format = EnforcedFields.format(body);
+        ToolChoice choice = EnforcedFields.calls(body, tools, format);
+        boolean free = format instanceof TextFormat.Any && choice.mode() != ToolChoice.Mode.REQUIRED;
+        return ChatRequest.builder()
+                .turns(turns)
+                .tools(tools)
+                .toolChoice(choice)
+                .severalCalls(body.flag("parallel_tool_calls", true))
+                .format(format)
+                .variables(variables(body))
+                .continued(continued(body, turns, free))
+                .build();
+    }
+
+    /// Whether the last message goes on: as the request says, else one of the assistant's does, as in llama.cpp.
+    private static boolean continued(Body body, List<ChatTurn> turns, boolean free) {
+        ChatTurn last = turns.getLast();
+        boolean assistants = last.role().equals(ChatTurn.ASSISTANT);
+        boolean begins = body.flag("add_generation_prompt", false);
+        if (!body.has(CONTINUE)) {
+            boolean goesOn = assistants
+                    && !begins
+                    && free
+                    && last.calls().isEmpty()
+                    && !last.text().isEmpty();
+            if (goesOn && turns.size() > 1 && turns.get(turns.size() - 2).role().equals(ChatTurn.ASSISTANT)) {
+                throw RequestException.invalid(
+                        "messages",
+                        "The last two messages are the assistant's; only one can be continued. Join them, or set"
+                                + " continue_final_message.");
+            }
+            return goesOn;
         }
-        if (continued && !"assistant".equals(messages.getLast().get("role"))) {
-            throw RequestException.invalid("continue_final_message", "The last message is not the assistant's.");
+        boolean continued = body.flag(CONTINUE, false);
+        if (continued && begins) {
+            throw RequestException.invalid(CONTINUE, "continue_final_message excludes add_generation_prompt.");
         }
-        Enforced enforced = EnforcedFields.calls(body, tools, EnforcedFields.format(body));
-        if (continued && !(enforced instanceof Enforced.Free)) {
-            throw RequestException.invalid(
-                    "continue_final_message", "A message that is continued cannot have a format, or be a call.");
+        if (continued && !assistants) {
+            throw RequestException.invalid(CONTINUE, "The last message is not the assistant's.");
         }
-        return new ChatInput(messages, EnforcedFields.callable(body, tools), variables(body), enforced, continued);
+        if (continued && !free) {
+            throw RequestException.invalid(CONTINUE, "A message that is continued cannot have a format, or be a call.");
+        }
+        return continued;
     }
 
     private static void requireText(Body body) {
@@ -160,7 +194,7 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
 
     /// Variables of the template; those that the server sets cannot be given.
     private static Map<String, Object> variables(Body body) {
-        Map<String, Object> variables = new java.util.LinkedHashMap<>();
+        Map<String, Object> variables = new LinkedHashMap<>();
         if (body.has("reasoning_effort")) {
             String effort = body.text("reasoning_effort");
             variables.put("reasoning_effort", effort);

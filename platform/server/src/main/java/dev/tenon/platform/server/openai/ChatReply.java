@@ -2,55 +2,28 @@ package dev.tenon.platform.server.openai;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.tenon.platform.chat.CollectedReply;
+import dev.tenon.api.chat.ChatReply.Collector;
+import dev.tenon.api.chat.ToolCall;
 import dev.tenon.platform.chat.Json;
-import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
+import dev.tenon.platform.server.generation.ReplyListener;
 import java.util.List;
 
 /// One of the replies of a plain answer of chat/completions.
-final class ChatReply implements ChoiceOutput {
+final class ChatReply extends Collector implements ChoiceOutput {
     private final int index;
     private final boolean logProbabilities;
-    private final boolean manyCalls;
-    private final CollectedReply reply = new CollectedReply();
     private ReplyListener listener;
     private Ending ending;
 
-    ChatReply(int index, boolean logProbabilities, boolean manyCalls) {
+    ChatReply(int index, boolean logProbabilities) {
         this.index = index;
         this.logProbabilities = logProbabilities;
-        this.manyCalls = manyCalls;
     }
 
     @Override
     public void begins(ReplyListener with) {
         listener = with;
-    }
-
-    @Override
-    public void reasoning(String text) {
-        reply.reasoning(text);
-    }
-
-    @Override
-    public void content(String text) {
-        reply.content(text);
-    }
-
-    @Override
-    public void call(int number, String id, String name) {
-        reply.call(number, id, name);
-    }
-
-    @Override
-    public void arguments(int number, String json) {
-        reply.arguments(number, json);
-    }
-
-    @Override
-    public void uncalled(int number) {
-        reply.uncalled(number);
     }
 
     @Override
@@ -62,11 +35,12 @@ final class ChatReply implements ChoiceOutput {
     ObjectNode choice() {
         ObjectNode choice = Json.object().put("index", index);
         ObjectNode message = choice.putObject("message").put("role", "assistant");
-        List<CollectedReply.Call> calls = reply.calls();
-        if (reply.content().isEmpty() && !calls.isEmpty()) {
+        dev.tenon.api.chat.ChatReply reply = reply();
+        List<ToolCall> calls = reply.calls();
+        if (reply.text().isEmpty() && !calls.isEmpty()) {
             message.putNull("content");
         } else {
-            message.put("content", reply.content());
+            message.put("content", reply.text());
         }
         message.putNull("refusal");
         if (!reply.reasoning().isEmpty()) {
@@ -74,13 +48,13 @@ final class ChatReply implements ChoiceOutput {
         }
         if (!calls.isEmpty()) {
             ArrayNode array = message.putArray("tool_calls");
-            for (CollectedReply.Call call : manyCalls ? calls : calls.subList(0, 1)) {
+            for (ToolCall call : calls) {
                 array.addObject()
                         .put("id", call.id())
                         .put("type", "function")
                         .putObject("function")
                         .put("name", call.name())
-                        .put("arguments", call.arguments().toString());
+                        .put("arguments", call.arguments());
             }
         }
         if (logProbabilities) {

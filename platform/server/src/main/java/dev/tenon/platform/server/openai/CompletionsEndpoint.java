@@ -3,8 +3,8 @@ package dev.tenon.platform.server.openai;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.platform.chat.Enforced;
 import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -66,7 +66,7 @@ public record CompletionsEndpoint(Replies replies) implements Endpoint {
                 logProbabilities,
                 body.flag("ignore_eos", false),
                 SamplingFields.priority(body));
-        Enforced enforced = EnforcedFields.format(body);
+        TextFormat format = EnforcedFields.format(body);
         exchange.interruptWhenClientLeaves();
         ObjectNode head = Wire.head(
                 Wire.id("cmpl-"),
@@ -82,7 +82,7 @@ public record CompletionsEndpoint(Replies replies) implements Endpoint {
             for (int[] prompt : prompts(body, model)) {
                 int first = all.size();
                 String before = echo ? model.tokenizer().decode(prompt) : "";
-                counts = counts.plus(replies.complete(exchange, served, lease, prompt, enforced, settings, index -> {
+                counts = counts.plus(replies.complete(exchange, served, lease, prompt, format, settings, index -> {
                     TextChoice choice = new TextChoice(
                             first + index, before, head, events, model.tokenizer(), logProbabilities >= 0);
                     all.add(choice);

@@ -1,13 +1,14 @@
 package dev.tenon.platform.server.openai;
 
-import dev.tenon.platform.chat.Enforced;
+import dev.tenon.api.chat.TextFormat;
+import dev.tenon.api.chat.Tool;
+import dev.tenon.api.chat.ToolChoice;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /// The fields that say what a reply has to be. What cannot be enforced is refused.
 public final class EnforcedFields {
@@ -18,25 +19,25 @@ public final class EnforcedFields {
     /// {@return what `response_format`, `json_schema` and `grammar` ask for}
     ///
     /// @param body the request
-    public static Enforced format(Body body) {
-        List<Enforced> all = new ArrayList<>();
+    public static TextFormat format(Body body) {
+        List<TextFormat> all = new ArrayList<>();
         Body format = body.object("response_format");
         if (format != null) {
             all.add(format(format, "response_format", "json_schema"));
         }
         Body schema = body.object("json_schema");
         if (schema != null) {
-            all.add(new Enforced.Schema(Json.text(schema.node()), "json_schema"));
+            all.add(TextFormat.schema(Json.text(schema.node())));
         }
         if (body.has("grammar")) {
-            all.add(new Enforced.Gbnf(body.text("grammar"), "grammar"));
+            all.add(TextFormat.grammar(body.text("grammar")));
         }
-        all.removeIf(each -> each instanceof Enforced.Free);
+        all.removeIf(each -> each instanceof TextFormat.Any);
         if (all.size() > 1) {
             throw RequestException.invalid(
                     "response_format", "Only one of response_format, json_schema and grammar can hold.");
         }
-        return all.isEmpty() ? Enforced.nothing() : all.getFirst();
+        return all.isEmpty() ? TextFormat.any() : all.getFirst();
     }
 
     /// {@return what a format asks for}
@@ -44,13 +45,13 @@ public final class EnforcedFields {
     /// @param format an object with a type
     /// @param field its name
     /// @param holder the field inside it that holds name and schema; empty where it does itself
-    public static Enforced format(Body format, String field, String holder) {
+    public static TextFormat format(Body format, String field, String holder) {
         String type = format.requiredText("type");
         return switch (type) {
-            case "text" -> Enforced.nothing();
+            case "text" -> TextFormat.any();
             case "json_object" -> {
                 Body schema = format.object("schema");
-                yield new Enforced.Schema(schema == null ? ANY_OBJECT : Json.text(schema.node()), field);
+                yield TextFormat.schema(schema == null ? ANY_OBJECT : Json.text(schema.node()));
             }
             case "json_schema" -> {
                 Body named = holder.isEmpty() ? format : format.object(holder);
@@ -58,7 +59,7 @@ public final class EnforcedFields {
                 if (schema == null) {
                     throw RequestException.invalid(field, field + " has no schema; expected one in json_schema.");
                 }
-                yield new Enforced.Schema(Json.text(schema.node()), field);
+                yield TextFormat.schema(Json.text(schema.node()));
             }
             default ->
                 throw RequestException.invalid(
@@ -68,25 +69,25 @@ public final class EnforcedFields {
         };
     }
 
-    /// {@return what `tool_choice` asks for: calls, or what else holds}
+    /// {@return what `tool_choice` asks for}
     ///
     /// @param body the request
-    /// @param tools the tools that there are
+    /// @param tools the tools that may be called
     /// @param format what else is asked for
-    static Enforced calls(Body body, List<Map<String, Object>> tools, Enforced format) {
+    static ToolChoice calls(Body body, List<Tool> tools, TextFormat format) {
         if (!body.has("tool_choice")) {
-            return format;
+            return ToolChoice.AUTO;
         }
         String word = body.node().get("tool_choice").isTextual() ? body.text("tool_choice") : null;
         if ("none".equals(word) || "auto".equals(word)) {
-            return format;
+            return word.equals("none") ? ToolChoice.NONE : ToolChoice.AUTO;
         }
         String name = null;
         Body allowed = allowed(body);
         if (allowed != null) {
             String mode = allowed.requiredText("mode");
             if (mode.equals("auto")) {
-                return format;
+                return ToolChoice.AUTO;
             }
             if (!mode.equals("required")) {
                 throw allowed.wrong("mode", "auto or required");
@@ -101,30 +102,30 @@ public final class EnforcedFields {
         } else if (!word.equals("required")) {
             throw body.wrong("tool_choice", "none, auto, required or a function");
         }
-        if (callable(body, tools).isEmpty()) {
+        if (tools.isEmpty()) {
             throw RequestException.invalid("tool_choice", "tool_choice needs tools.");
         }
-        if (!(format instanceof Enforced.Free)) {
+        if (!(format instanceof TextFormat.Any)) {
             throw RequestException.invalid("tool_choice", "A reply cannot be both a call and of a format.");
         }
-        return new Enforced.Calls(name, name == null && body.flag("parallel_tool_calls", true));
+        return name == null ? ToolChoice.REQUIRED : ToolChoice.named(name);
     }
 
-    /// {@return the tools that may be called: none, or some of them, where `tool_choice` says so}
-    static List<Map<String, Object>> callable(Body body, List<Map<String, Object>> tools) {
-        boolean none = body.has("tool_choice")
-                && body.node().get("tool_choice").asText().equals("none");
+    /// {@return the tools that may be called: some of them, where `tool_choice` says so}
+    ///
+    /// @param body the request
+    /// @param tools the tools that there are
+    static List<Tool> callable(Body body, List<Tool> tools) {
         Body allowed = allowed(body);
-        if (none || allowed == null) {
-            return none ? List.of() : tools;
+        if (allowed == null) {
+            return tools;
         }
-        List<Map<String, Object>> callable = new ArrayList<>();
+        List<Tool> callable = new ArrayList<>();
         for (Body tool : allowed.objects("tools", Messages.MOST_TOOLS)) {
             Body function = tool.object("function");
             String name = (function == null ? tool : function).requiredText("name");
             callable.add(tools.stream()
-                    .filter(each ->
-                            ((Map<?, ?>) each.get("function")).get("name").equals(name))
+                    .filter(each -> each.name().equals(name))
                     .findFirst()
                     .orElseThrow(() -> tool.wrong("name", "the name of one of the tools")));
         }

@@ -17,9 +17,8 @@ public record InputTokensEndpoint(Replies replies) implements Endpoint {
         ResponsesEndpoint.FIELDS.check(body.node());
         ServedModel served = replies.generations().model(body.text("model"));
         try (ServedModel.Lease lease = served.lease()) {
-            int tokens = Replies.prompt(served, lease.model(), ResponsesInput.read(body))
-                    .tokens()
-                    .length;
+            int tokens =
+                    Replies.prompt(served, lease, ResponsesInput.read(body)).tokens().length;
             exchange.json(Json.object().put("object", "response.input_tokens").put("input_tokens", tokens));
         }
     }

@@ -1,13 +1,14 @@
 package dev.tenon.platform.server.openai;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.Tool;
+import dev.tenon.api.chat.ToolCall;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,9 +31,9 @@ public final class Messages {
     /// {@return the messages}
     ///
     /// @param body the request
-    public static List<Map<String, Object>> read(Body body) {
+    public static List<ChatTurn> read(Body body) {
         body.require("messages");
-        List<Map<String, Object>> messages = new ArrayList<>();
+        List<ChatTurn> messages = new ArrayList<>();
         for (Body message : body.objects("messages", MOST_MESSAGES)) {
             messages.add(message(message));
         }
@@ -42,43 +43,37 @@ public final class Messages {
         return messages;
     }
 
-    private static Map<String, Object> message(Body body) {
+    private static ChatTurn message(Body body) {
         FIELDS.check(body.node());
         String role = body.requiredText("role");
-        role = role.equals("developer") ? "system" : role;
+        role = role.equals("developer") ? ChatTurn.SYSTEM : role;
         if (!ROLES.contains(role)) {
             throw RequestException.invalid(
                     body.path() + "role",
                     "There is no role '" + Exchange.printable(role)
                             + "'; expected system, developer, user, assistant or tool.");
         }
-        Map<String, Object> message = new LinkedHashMap<>();
-        message.put("role", role);
-        message.put("content", content(body));
-        for (String name : List.of("name", "tool_call_id")) {
-            if (body.has(name)) {
-                message.put(name, body.text(name));
-            }
-        }
-        String reasoning = body.has("reasoning_content") ? "reasoning_content" : "reasoning";
-        if (body.has(reasoning)) {
-            message.put("reasoning_content", body.text(reasoning));
-        }
-        List<Object> calls = new ArrayList<>();
+        List<ToolCall> calls = new ArrayList<>();
         for (Body call : body.objects("tool_calls", MOST_CALLS)) {
             calls.add(call(call));
-        }
-        if (!calls.isEmpty()) {
-            message.put("tool_calls", calls);
         }
         if (!body.has("content") && calls.isEmpty()) {
             body.require("content");
         }
-        return message;
+        String reasoning = body.has("reasoning_content") ? "reasoning_content" : "reasoning";
+        return new ChatTurn(
+                role,
+                content(body, role),
+                body.text(reasoning),
+                calls,
+                body.text("tool_call_id"),
+                body.text("name"),
+                List.of());
     }
 
-    /// The text of a message, or of its parts.
-    static String content(Body body) {
+    /// The text of a message, or of its parts: those of an assistant, who wrote it in one go, follow each other as they
+    /// are.
+    static String content(Body body, String role) {
         if (!body.has("content") || body.node().get("content").isTextual()) {
             return body.has("content") ? body.text("content") : "";
         }
@@ -93,37 +88,25 @@ public final class Messages {
             }
             texts.add(part.requiredText("text"));
         }
-        return String.join("\n", texts);
+        return String.join(role.equals(ChatTurn.ASSISTANT) ? "" : "\n", texts);
     }
 
-    private static Map<String, Object> call(Body call) {
+    private static ToolCall call(Body call) {
         Body function = call.object("function");
         if (function == null) {
             throw call.wrong("function", "an object");
         }
-        Map<String, Object> named = new LinkedHashMap<>();
-        named.put("name", function.requiredText("name"));
-        named.put("arguments", arguments(function.has("arguments") ? function.text("arguments") : "{}"));
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("id", call.has("id") ? call.text("id") : "");
-        map.put("type", "function");
-        map.put("function", named);
-        return map;
+        return new ToolCall(
+                call.has("id") ? call.text("id") : "",
+                function.requiredText("name"),
+                function.has("arguments") ? function.text("arguments") : "{}");
     }
 
-    /// {@return arguments as an object, which templates write as JSON; a text that is none stays a text}
-    ///
-    /// @param text JSON
-    static Object arguments(String text) {
-        JsonNode parsed = Json.parse(text.isBlank() ? "{}" : text);
-        return parsed != null && parsed.isObject() ? Json.plain(parsed) : text;
-    }
-
-    /// {@return the tools, as OpenAI describes them}
+    /// {@return the tools}
     ///
     /// @param body the request
-    public static List<Map<String, Object>> tools(Body body) {
-        List<Map<String, Object>> tools = new ArrayList<>();
+    public static List<Tool> tools(Body body) {
+        List<Tool> tools = new ArrayList<>();
         for (Body tool : body.objects("tools", MOST_TOOLS)) {
             String type = tool.requiredText("type");
             Body function = tool.object("function");
@@ -141,23 +124,20 @@ public final class Messages {
     /// @param name its name
     /// @param description what it is for, or null
     /// @param parameters schema of its arguments, or null
-    static Map<String, Object> tool(String name, String description, Body parameters) {
+    static Tool tool(String name, String description, Body parameters) {
         if (!name.matches("[A-Za-z0-9_.-]{1,64}")) {
             throw RequestException.invalid(
                     "tools",
                     "'" + Exchange.printable(name) + "' is no name of a tool; expected letters, digits, _ and -.");
         }
-        Map<String, Object> function = new LinkedHashMap<>();
-        function.put("name", name);
-        function.put("description", description == null ? "" : description);
-        function.put(
-                "parameters",
-                parameters == null
-                        ? new LinkedHashMap<>(Map.of("type", "object", "properties", Map.of()))
-                        : Json.plain(parameters.node()));
-        Map<String, Object> tool = new LinkedHashMap<>();
-        tool.put("type", "function");
-        tool.put("function", function);
-        return tool;
+        return new Tool(name, description == null ? "" : description, schema(parameters));
+    }
+
+    /// {@return a schema as templates take it; null for none}
+    ///
+    /// @param parameters the schema, or null
+    @SuppressWarnings("unchecked") // JSON
+    public static Map<String, Object> schema(Body parameters) {
+        return parameters == null ? null : (Map<String, Object>) Json.plain(parameters.node());
     }
 }

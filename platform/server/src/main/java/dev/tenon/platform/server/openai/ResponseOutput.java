@@ -2,6 +2,7 @@ package dev.tenon.platform.server.openai;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.chat.ChatEnd;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.generation.Replies;
@@ -12,21 +13,17 @@ import dev.tenon.platform.server.http.EventStream;
 final class ResponseOutput implements ChoiceOutput {
     private final ObjectNode response;
     private final EventStream events;
-    private final boolean manyCalls;
     private final ArrayNode items = Json.array();
     private final StringBuilder text = new StringBuilder();
     private ObjectNode item;
     private int number;
-    private boolean dropped;
     private Ending ending;
 
     /// @param response the answer, without items
     /// @param events the stream, or null
-    /// @param manyCalls whether there may be more than one call
-    ResponseOutput(ObjectNode response, EventStream events, boolean manyCalls) {
+    ResponseOutput(ObjectNode response, EventStream events) {
         this.response = response;
         this.events = events;
-        this.manyCalls = manyCalls;
     }
 
     /// Tells that the response exists.
@@ -43,7 +40,7 @@ final class ResponseOutput implements ChoiceOutput {
     }
 
     @Override
-    public void content(String part) {
+    public void text(String part) {
         open(
                 "message",
                 Json.object().put("id", Wire.id("msg_")).put("type", "message").put("role", "assistant"));
@@ -54,34 +51,26 @@ final class ResponseOutput implements ChoiceOutput {
     }
 
     @Override
-    public void call(int index, String id, String name) {
+    public void callBegins(int index, String id, String name) {
         close();
-        dropped = index > 0 && !manyCalls;
-        if (!dropped) {
-            open(
-                    "function_call",
-                    Json.object()
-                            .put("id", Wire.id("fc_"))
-                            .put("type", "function_call")
-                            .put("call_id", id)
-                            .put("name", name)
-                            .put("arguments", ""));
-        }
+        open(
+                "function_call",
+                Json.object()
+                        .put("id", Wire.id("fc_"))
+                        .put("type", "function_call")
+                        .put("call_id", id)
+                        .put("name", name)
+                        .put("arguments", ""));
     }
 
     @Override
-    public void arguments(int index, String json) {
-        if (!dropped) {
-            text.append(json);
-            send("response.function_call_arguments.delta", at().put("delta", json));
-        }
+    public void callArguments(int index, String json) {
+        text.append(json);
+        send("response.function_call_arguments.delta", at().put("delta", json));
     }
 
     @Override
-    public void uncalled(int index) {
-        if (dropped) {
-            return;
-        }
+    public void callDropped(int index) {
         if (events == null) {
             item = null;
             text.setLength(0);
@@ -175,7 +164,7 @@ final class ResponseOutput implements ChoiceOutput {
     ///
     /// @param counts its counts
     ObjectNode finish(Replies.Counts counts) {
-        boolean cut = ending.reason() == Reason.LENGTH;
+        boolean cut = ending.reason() == ChatEnd.LENGTH;
         ObjectNode whole = snapshot(cut ? "incomplete" : "completed");
         if (cut) {
             whole.putObject("incomplete_details").put("reason", "max_output_tokens");

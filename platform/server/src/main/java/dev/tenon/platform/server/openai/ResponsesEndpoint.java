@@ -2,7 +2,7 @@ package dev.tenon.platform.server.openai;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.tenon.platform.chat.ChatInput;
+import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -27,8 +27,7 @@ public record ResponsesEndpoint(Replies replies) implements Endpoint {
         Body body = Body.of(exchange.body());
         FIELDS.check(body.node());
         ServedModel served = replies.generations().model(body.text("model"));
-        ChatInput input = ResponsesInput.read(body);
-        boolean manyCalls = body.flag("parallel_tool_calls", true);
+        ChatRequest input = ResponsesInput.read(body);
         int most = (int) body.whole("max_output_tokens", 1, Integer.MAX_VALUE, -1);
         ReplySettings settings = new ReplySettings(body, 1, most, List.of(), -1, false, 0);
         exchange.interruptWhenClientLeaves();
@@ -38,14 +37,14 @@ public record ResponsesEndpoint(Replies replies) implements Endpoint {
                 .put("created_at", Instant.now().getEpochSecond())
                 .put("model", served.spec().name())
                 .put("instructions", body.text("instructions"))
-                .put("parallel_tool_calls", manyCalls)
+                .put("parallel_tool_calls", input.severalCalls())
                 .put("store", false)
-                .put("tool_choice", input.tools().isEmpty() ? "none" : "auto");
+                .put("tool_choice", input.offeredTools().isEmpty() ? "none" : "auto");
         ArrayNode tools = response.putArray("tools");
         body.array("tools", Messages.MOST_TOOLS).forEach(tools::add);
         response.putObject("metadata");
         boolean stream = body.flag("stream", false);
-        ResponseOutput output = new ResponseOutput(response, stream ? exchange.events() : null, manyCalls);
+        ResponseOutput output = new ResponseOutput(response, stream ? exchange.events() : null);
         Replies.Counts counts = replies.answer(exchange, served, input, settings, index -> {
             output.begin();
             return output;

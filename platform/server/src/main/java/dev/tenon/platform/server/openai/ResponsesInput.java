@@ -1,7 +1,10 @@
 package dev.tenon.platform.server.openai;
 
-import dev.tenon.platform.chat.ChatInput;
-import dev.tenon.platform.chat.Enforced;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.TextFormat;
+import dev.tenon.api.chat.Tool;
+import dev.tenon.api.chat.ToolCall;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
@@ -30,15 +33,15 @@ final class ResponsesInput {
 
     private ResponsesInput() {}
 
-    static ChatInput read(Body body) {
+    static ChatRequest read(Body body) {
         requirePlain(body);
-        List<Map<String, Object>> messages = new ArrayList<>();
+        List<ChatTurn> messages = new ArrayList<>();
         if (body.has("instructions")) {
-            messages.add(message("system", body.text("instructions")));
+            messages.add(ChatTurn.system(body.text("instructions")));
         }
         body.require("input");
         if (body.node().get("input").isTextual()) {
-            messages.add(message("user", body.text("input")));
+            messages.add(ChatTurn.user(body.text("input")));
         } else {
             body.objects("input", MOST_ITEMS).forEach(item -> add(messages, item));
         }
@@ -49,16 +52,18 @@ final class ResponsesInput {
             variables.put("reasoning_effort", effort);
             variables.put("enable_thinking", !effort.equals("none"));
         }
-        List<Map<String, Object>> tools = tools(body);
+        List<Tool> tools = EnforcedFields.callable(body, tools(body));
         Body text = body.object("text");
         Body format = text == null ? null : text.object("format");
-        Enforced enforced = format == null ? Enforced.nothing() : EnforcedFields.format(format, "text.format", "");
-        return new ChatInput(
-                messages,
-                EnforcedFields.callable(body, tools),
-                variables,
-                EnforcedFields.calls(body, tools, enforced),
-                false);
+        TextFormat answer = format == null ? TextFormat.any() : EnforcedFields.format(format, "text.format", "");
+        return ChatRequest.builder()
+                .turns(messages)
+                .tools(tools)
+                .toolChoice(EnforcedFields.calls(body, tools, answer))
+                .severalCalls(body.flag("parallel_tool_calls", true))
+                .format(answer)
+                .variables(variables)
+                .build();
     }
 
     private static void requirePlain(Body body) {
@@ -71,7 +76,7 @@ final class ResponsesInput {
         }
     }
 
-    private static void add(List<Map<String, Object>> messages, Body item) {
+    private static void add(List<ChatTurn> messages, Body item) {
         String type = item.has("type") ? item.text("type") : "message";
         switch (type) {
             case "message" -> {
@@ -79,22 +84,17 @@ final class ResponsesInput {
                 if (!List.of("system", "developer", "user", "assistant").contains(role)) {
                     throw item.wrong("role", "system, developer, user or assistant");
                 }
-                messages.add(message(role.equals("developer") ? "system" : role, Messages.content(item)));
+                messages.add(
+                        ChatTurn.of(role.equals("developer") ? ChatTurn.SYSTEM : role, Messages.content(item, role)));
             }
             case "function_call" -> {
-                Map<String, Object> function = new LinkedHashMap<>();
-                function.put("name", item.requiredText("name"));
-                function.put("arguments", Messages.arguments(item.requiredText("arguments")));
-                Map<String, Object> call = new LinkedHashMap<>();
-                call.put("id", item.requiredText("call_id"));
-                call.put("type", "function");
-                call.put("function", function);
-                calls(messages).add(call);
+                ToolCall call = new ToolCall(
+                        item.requiredText("call_id"), item.requiredText("name"), item.requiredText("arguments"));
+                called(messages, call);
             }
             case "function_call_output" -> {
-                Map<String, Object> result = message("tool", output(item));
-                result.put("tool_call_id", item.requiredText("call_id"));
-                messages.add(result);
+                String id = item.requiredText("call_id");
+                messages.add(new ChatTurn(ChatTurn.TOOL, output(item), null, List.of(), id, null, List.of()));
             }
             case "reasoning" -> item.objects("content", MOST_PARTS); // templates take it from the turn itself
             default ->
@@ -120,17 +120,18 @@ final class ResponsesInput {
         return String.join("\n", texts);
     }
 
-    /// The calls of the last message, which becomes the assistant's if it is not.
-    @SuppressWarnings("unchecked")
-    private static List<Object> calls(List<Map<String, Object>> messages) {
-        if (messages.isEmpty() || !messages.getLast().get("role").equals("assistant")) {
-            messages.add(message("assistant", ""));
-        }
-        return (List<Object>) messages.getLast().computeIfAbsent("tool_calls", key -> new ArrayList<>());
+    /// Adds a call to the last message, or to a new one where that is not the assistant's.
+    private static void called(List<ChatTurn> messages, ToolCall call) {
+        boolean own = !messages.isEmpty() && messages.getLast().role().equals(ChatTurn.ASSISTANT);
+        ChatTurn last = own ? messages.removeLast() : ChatTurn.assistant("");
+        List<ToolCall> calls = new ArrayList<>(last.calls());
+        calls.add(call);
+        messages.add(new ChatTurn(
+                last.role(), last.text(), last.reasoning(), calls, last.callId(), last.name(), last.media()));
     }
 
-    private static List<Map<String, Object>> tools(Body body) {
-        List<Map<String, Object>> tools = new ArrayList<>();
+    private static List<Tool> tools(Body body) {
+        List<Tool> tools = new ArrayList<>();
         for (Body tool : body.objects("tools", Messages.MOST_TOOLS)) {
             if (!tool.requiredText("type").equals("function")) {
                 throw RequestException.tooMuch(
@@ -139,12 +140,5 @@ final class ResponsesInput {
             tools.add(Messages.tool(tool.requiredText("name"), tool.text("description"), tool.object("parameters")));
         }
         return tools;
-    }
-
-    private static Map<String, Object> message(String role, String content) {
-        Map<String, Object> message = new LinkedHashMap<>();
-        message.put("role", role);
-        message.put("content", content);
-        return message;
     }
 }

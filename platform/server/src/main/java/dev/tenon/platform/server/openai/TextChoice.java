@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.Json;
-import dev.tenon.platform.chat.ReplyListener;
 import dev.tenon.platform.server.generation.ChoiceOutput;
+import dev.tenon.platform.server.generation.ReplyListener;
 import dev.tenon.platform.server.http.EventStream;
 import java.util.List;
 
@@ -47,11 +47,11 @@ final class TextChoice implements ChoiceOutput {
 
     @Override
     public void reasoning(String part) {
-        content(part);
+        text(part);
     }
 
     @Override
-    public void content(String part) {
+    public void text(String part) {
         text.append(part);
         if (events != null) {
             chunk(null);
@@ -59,12 +59,12 @@ final class TextChoice implements ChoiceOutput {
     }
 
     @Override
-    public void call(int number, String id, String name) {
+    public void callBegins(int number, String id, String name) {
         throw new IllegalStateException("a plain text calls no tools");
     }
 
     @Override
-    public void arguments(int number, String json) {
+    public void callArguments(int number, String json) {
         throw new IllegalStateException("a plain text calls no tools");
     }
 

@@ -2,10 +2,10 @@ package dev.tenon.platform.server.openai;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.chat.ChatEnd;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.Json;
-import dev.tenon.platform.server.generation.ChoiceOutput;
 import dev.tenon.platform.server.generation.Replies;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -47,9 +47,9 @@ public final class Wire {
     }
 
     /// {@return value of `finish_reason`}
-    static String reason(ChoiceOutput.Reason reason) {
+    static String reason(ChatEnd reason) {
         return switch (reason) {
-            case STOP -> "stop";
+            case STOP, CANCELLED -> "stop";
             case LENGTH -> "length";
             case CALLS -> "tool_calls";
         };

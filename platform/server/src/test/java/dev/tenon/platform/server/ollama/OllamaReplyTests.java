@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.chat.ChatEnd;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.platform.server.generation.ChoiceOutput;
@@ -22,15 +23,15 @@ class OllamaReplyTests {
         OllamaReply reply = new OllamaReply("m", true, stream, false, sent::add);
         reply.loaded();
         reply.reasoning("Hm.");
-        reply.call(0, "call_1", "time");
-        reply.arguments(0, "{\"zone\":");
-        reply.arguments(0, "\"UTC\"}");
-        reply.call(1, "call_2", "time");
-        reply.arguments(1, "{\"zone");
-        reply.uncalled(1);
-        reply.call(2, "call_3", "stop");
-        reply.arguments(2, "{}");
-        reply.ends(new ChoiceOutput.Ending(USAGE, ChoiceOutput.Reason.CALLS, null));
+        reply.callBegins(0, "call_1", "time");
+        reply.callArguments(0, "{\"zone\":");
+        reply.callArguments(0, "\"UTC\"}");
+        reply.callBegins(1, "call_2", "time");
+        reply.callArguments(1, "{\"zone");
+        reply.callDropped(1);
+        reply.callBegins(2, "call_3", "stop");
+        reply.callArguments(2, "{}");
+        reply.ends(new ChoiceOutput.Ending(USAGE, ChatEnd.CALLS, null));
         reply.finish(new Replies.Counts(7, 2, 9), null);
         return sent;
     }

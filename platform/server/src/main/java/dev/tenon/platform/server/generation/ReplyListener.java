@@ -1,4 +1,4 @@
-package dev.tenon.platform.chat;
+package dev.tenon.platform.server.generation;
 
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
@@ -7,14 +7,13 @@ import dev.tenon.api.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Hears the generation of a reply: hands its text to a parser, keeps log-probabilities until they are fetched. For one
-/// thread.
+/// Hears the generation of a reply and hands it on; keeps log-probabilities until they are fetched, and the end of the
+/// text. For one thread.
 public final class ReplyListener implements GenerationListener {
     private static final int LONGEST_TAIL = 4096;
 
     private final Tokenizer tokenizer;
-    private final ReplyParser parser;
-    private final ReplySink plain;
+    private final GenerationListener next;
     private final boolean logProbabilities;
     /// The end of the text, with what ended it.
     private final StringBuilder text = new StringBuilder();
@@ -38,15 +37,12 @@ public final class ReplyListener implements GenerationListener {
     /// Creates a listener.
     ///
     /// @param tokenizer tells control tokens
-    /// @param parser takes the text, or null
-    /// @param plain takes the text as content where there is no parser
+    /// @param next hears the reply, too
     /// @param logProbabilities whether they are kept
     /// @param gaps hears how long tokens took
-    public ReplyListener(
-            Tokenizer tokenizer, ReplyParser parser, ReplySink plain, boolean logProbabilities, GapObserver gaps) {
+    public ReplyListener(Tokenizer tokenizer, GenerationListener next, boolean logProbabilities, GapObserver gaps) {
         this.tokenizer = tokenizer;
-        this.parser = parser;
-        this.plain = plain;
+        this.next = next;
         this.tail = tokenizer.decoder();
         this.logProbabilities = logProbabilities;
         this.gaps = gaps;
@@ -78,18 +74,12 @@ public final class ReplyListener implements GenerationListener {
         }
         text.append(tail.next(token.id()));
         text.delete(0, Math.max(0, text.length() - LONGEST_TAIL));
-        if (!ends && parser != null && tokenizer.isControl(token.id())) {
-            parser.marker(tokenizer.piece(token.id()));
-        }
+        next.onToken(token);
     }
 
     @Override
     public void onText(String part) {
-        if (parser == null) {
-            plain.content(part);
-        } else {
-            parser.text(part);
-        }
+        next.onText(part);
     }
 
     /// {@return the tokenizer of the model that replies}
