@@ -7,6 +7,7 @@ import dev.tenon.platform.bundles.manager.BundleManager;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
@@ -69,14 +70,13 @@ public final class OsgiBundles {
         }
         FrameworkWiring wiring =
                 context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION).adapt(FrameworkWiring.class);
+        Optional<List<Info>> bundles = Optional.empty();
+        while (bundles.isEmpty()) {
+            bundles = infos(context.getBundles(), wiring, trust);
+        }
         List<String> reports = reports(context);
         List<Info> all = new ArrayList<>();
-        for (Bundle bundle : context.getBundles()) {
-            Info info = infoIfThere(bundle, wiring, trust);
-            if (info != null) {
-                all.add(withReasons(info, reports));
-            }
-        }
+        bundles.get().forEach(info -> all.add(withReasons(info, reports)));
         for (String report : reports) {
             String file = report.split(" ", 2)[0];
             all.add(new Info(-1, file, "", "ASIDE", List.of(), List.of(report), "", "", "", false));
@@ -130,17 +130,23 @@ public final class OsgiBundles {
                 bundle.removable());
     }
 
-    /// Null if the bundle was uninstalled since it was listed, as in an update that another thread makes.
-    private static Info infoIfThere(Bundle bundle, FrameworkWiring wiring, BundleTrust trust) {
-        try {
-            Info info = info(bundle, wiring, trust);
-            return bundle.getState() == Bundle.UNINSTALLED ? null : info;
-        } catch (IllegalStateException e) {
-            if (bundle.getState() == Bundle.UNINSTALLED) {
-                return null;
+    /// Empty if one was uninstalled since they were listed, as in an update that another thread makes: its new
+    /// version is not among them.
+    private static Optional<List<Info>> infos(Bundle[] bundles, FrameworkWiring wiring, BundleTrust trust) {
+        List<Info> infos = new ArrayList<>();
+        for (Bundle bundle : bundles) {
+            try {
+                infos.add(info(bundle, wiring, trust));
+            } catch (IllegalStateException e) {
+                if (bundle.getState() != Bundle.UNINSTALLED) {
+                    throw e;
+                }
             }
-            throw e;
+            if (bundle.getState() == Bundle.UNINSTALLED) {
+                return Optional.empty();
+            }
         }
+        return Optional.of(infos);
     }
 
     private static Info info(Bundle bundle, FrameworkWiring wiring, BundleTrust trust) {
