@@ -336,7 +336,7 @@ class RunningPlatformIT {
         Process chat = chat();
         try {
             Path pointer = home.resolve("cache/running").resolve(Long.toString(chat.pid()));
-            Path socket = Path.of(Files.readString(pointer));
+            Path socket = Path.of(Files.readAllLines(pointer).getFirst());
             assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket)));
             assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(pointer)));
             assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket.getParent())));
