@@ -438,7 +438,8 @@ class ReplaceIT {
             manager.apply(version(MODELS, "0.1.5")); // a downgrade that was asked for
             assertEquals(
                     "0.1.5", manager.bundles(MODELS).getFirst().getVersion().toString());
-            assertEquals(MODELS + " 0.1.5 was replaced by " + MODELS + " 0.1.0", manager.remove(MODELS));
+            assertEquals(
+                    MODELS + " 0.1.5 was replaced by " + MODELS + " 0.1.0, an older version", manager.remove(MODELS));
             TenonException again = assertThrows(TenonException.class, () -> manager.remove(MODELS));
             assertEquals(ErrorCode.BUNDLE_FIXED, again.code());
             assertEquals(1, manager.bundles(MODELS).size());
