@@ -150,14 +150,23 @@ class ClientTextTests {
                 template.renderText(variables).text());
     }
 
+    /// Where a text of the client stands as it was, or without blanks around it. One of letters writes no control
+    /// token.
     @Test
-    void whatAnEngineOfStringsWritesIsTheClients() {
-        ChatTemplate template = variables -> "<s>" + variables.get("c") + ((List<?>) variables.get("l")).getFirst();
-        TemplateText text = template.renderText(Map.of("c", TemplateText.ofClient("x"), "l", List.of("y")));
-        assertEquals("<s>xy", text.text());
-        assertArrayEquals(new int[] {0, 5}, text.client());
-        assertArrayEquals(
-                new int[0],
-                template.renderText(Map.of("c", "x", "l", List.of("y"))).client());
+    void ofAnEngineOfStringsTextsAreTheClientsWhereTheyStand() {
+        ChatTemplate template =
+                variables -> "<s>" + variables.get("c") + ((List<?>) variables.get("l")).getFirst() + "<s>";
+        assertArrayEquals(new int[] {3, 7}, client(template, "a<b>", "y"));
+        assertArrayEquals(new int[] {3, 10}, client(template, "a<b>", "<c>"));
+        assertArrayEquals(new int[] {0, 6, 7, 10}, client(template, "<s>", "y"), "its own ones cannot be told apart");
+        assertArrayEquals(new int[0], client(template, "s", "y 2"));
+        ChatTemplate stripping = variables -> "<s>" + ((String) variables.get("c")).strip() + "</s>";
+        assertArrayEquals(new int[] {3, 7}, client(stripping, " a<b>\n", "y"));
+    }
+
+    private static int[] client(ChatTemplate template, String content, String other) {
+        return template.renderText(
+                        Map.of("c", TemplateText.ofClient(content), "l", List.of(TemplateText.ofClient(other))))
+                .client();
     }
 }

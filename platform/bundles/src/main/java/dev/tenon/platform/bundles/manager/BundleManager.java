@@ -91,8 +91,7 @@ public final class BundleManager {
         this.trust = trust;
     }
 
-    /// Installs a bundle, or has it take the place of the running bundle of the same name, which
-    /// may have a higher version.
+    /// Installs a bundle, or has it take the place of the running one of its name, of any version.
     ///
     /// @param file the jar; copied
     /// @return what was done, for people
@@ -286,8 +285,7 @@ public final class BundleManager {
                 trying = parts.get(i).jar();
                 step = "was built for another version of the api";
                 refuse(ApiPackages.missing(entered.get(i), context));
-                // What does not resolve says why when it is started.
-                if (wiring.resolveBundles(List.of(entered.get(i)))) {
+                if (wiring.resolveBundles(List.of(entered.get(i)))) { // else its start says why
                     step = "has classes that do not fit what it runs with";
                     refuse(LinkCheck.faults(entered.get(i)));
                 }
@@ -400,8 +398,7 @@ public final class BundleManager {
         }
     }
 
-    /// Refuses to go back to a lower version of a bundle that was installed; what came with the distribution may be
-    /// replaced by any.
+    /// Refuses a lower version than one that was installed; what came with the distribution may be replaced by any.
     private static void requireNotOlder(BundleJar jar, Bundle running) {
         if (!isOfDistribution(running.getLocation())
                 && Version.parseVersion(jar.version()).compareTo(running.getVersion()) < 0) {
