@@ -37,12 +37,14 @@ final class ModelTemplate {
     /// {@return what is known of a template of a model, after it has written a call}
     ///
     /// @param source its source
-    static ModelTemplate of(LoadedModel model, ChatTemplate compiled, String source) {
+    /// @param forTools whether the file says that it is for tools, so that it lists them
+    static ModelTemplate of(LoadedModel model, ChatTemplate compiled, String source, boolean forTools) {
         Tokenizer tokenizer = model.tokenizer();
         Map<String, Object> variables =
                 Map.of("bos_token", piece(tokenizer, tokenizer.bos()), "eos_token", piece(tokenizer, tokenizer.eos()));
         String name = model.file().metadata().string("general.name").orElse("the model");
-        ReplyFormat format = ReplyFormat.of(source).checked(compiled, variables, name);
+        ReplyFormat shown = ReplyFormat.of(source);
+        ReplyFormat format = (forTools ? shown.listingTools() : shown).checked(compiled, variables, name);
         return new ModelTemplate(compiled, source, tokenizer, format);
     }
 

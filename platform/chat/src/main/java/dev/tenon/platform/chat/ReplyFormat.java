@@ -45,6 +45,11 @@ public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCal
         return asked();
     }
 
+    /// {@return this format, of a template that lists the tools whatever form of calls it shows}
+    ReplyFormat listingTools() {
+        return new ReplyFormat(calls, true, takesCalls, think, thought);
+    }
+
     /// {@return a form of calls that the model is asked for in a system message}
     ReplyFormat asked() {
         return new ReplyFormat(CallFormat.TAGGED, false, false, think, thought);

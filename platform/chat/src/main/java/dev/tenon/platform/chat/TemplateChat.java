@@ -155,7 +155,7 @@ final class TemplateChat implements ChatModel {
         if (known == null || known.compiled() != compiled) {
             String key = ReplyFormat.TEMPLATE + (name.isEmpty() ? "" : "." + name);
             String source = model.file().metadata().string(key).orElse("");
-            known = ModelTemplate.of(model, compiled, source);
+            known = ModelTemplate.of(model, compiled, source, name.equals(FOR_TOOLS));
             templates.put(name, known);
         }
         return known;

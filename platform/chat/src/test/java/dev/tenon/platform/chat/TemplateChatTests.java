@@ -175,7 +175,7 @@ class TemplateChatTests {
         sources.put(
                 "tool_use",
                 "{% for t in tools %}({{ t.function.name }}){% endfor %}"
-                        + "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}{# <tool_call> #}");
+                        + "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}");
         ChatModel chat = TemplateModel.chat(model, sources);
         ChatRequest plain = ChatRequest.of("Hi");
         ChatRequest tools = plain.toBuilder().tools(List.of(TIME)).build();
