@@ -6,6 +6,7 @@ import { address, answers, ask, ended, newTab, open, withKey } from "./browser.m
 
 const entry = (page, title) => page.locator(".entry", { hasText: title });
 const answer = (page) => answers(page).last().locator(".markdown").last();
+const said = async (page) => (await answer(page).textContent()).trim(); // a paragraph ends with a line end
 const error = (page) => page.locator(".after .error");
 const here = (page) => page.evaluate(() => location.hash);
 const event = (choice) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, ...choice }] })}\n\n`;
@@ -23,7 +24,7 @@ export const lasting = {
     await error(page).waitFor();
     assert.equal(await here(page), before);
     assert.equal(await page.locator(".message.user .plain").textContent(), "Tell of the sea.");
-    assert.equal(await answer(page).textContent(), "Once upon");
+    assert.equal(await said(page), "Once upon");
     assert.equal(await error(page).textContent(), "The answer broke off: the page was closed or loaded again.");
   },
 
@@ -36,7 +37,7 @@ export const lasting = {
     await say(page, 0, " a time.");
     await end(page, 0);
     await ended(page);
-    assert.equal(await answer(page).textContent(), "Once upon a time.");
+    assert.equal(await said(page), "Once upon a time.");
     assert.equal(await error(page).count(), 0);
     await page.reload();
     await answer(page).getByText("Once upon a time.").waitFor();
@@ -54,7 +55,7 @@ export const lasting = {
     await page.getByRole("button", { name: "Continue" }).click();
     assert.equal((await sent).status(), 200);
     await ended(page);
-    assert.match(await answer(page).textContent(), /^Once upon a time.+/);
+    assert.match(await said(page), /^Once upon a time.+/);
     await page.context().close();
   },
 
@@ -90,7 +91,7 @@ export const lasting = {
     await say(page, 0, "Once");
     await page.evaluate(() => window.made[0].lose());
     assert.match(await error(page).textContent(), /^The answer broke off: The connection to the server at .* was lost/);
-    assert.equal(await answer(page).textContent(), "Once");
+    assert.equal(await said(page), "Once");
   },
 
   async "answers go on while other chats are shown, and are stopped one by one"(page) {
@@ -230,7 +231,7 @@ export const lasting = {
     assert.equal(await error(page).count(), 0);
     await other.close();
     await error(page).waitFor();
-    assert.equal(await answer(page).textContent(), "A part");
+    assert.equal(await said(page), "A part");
   },
 
   async "chats of the version before are read"() {

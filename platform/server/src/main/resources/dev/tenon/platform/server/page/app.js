@@ -118,11 +118,10 @@ function toggleSide() {
 
 /** Shows a chat that begins; what was written for one and not sent is still there. */
 function newChat() {
-  if (location.hash === "#/chat") {
-    route();
-  } else {
-    location.hash = "#/chat";
+  if (location.hash !== "#/chat") {
+    history.pushState(null, "", "#/chat"); // a change of the hash is told later, after what is typed next
   }
+  route();
 }
 
 /** Follows changes of the chat that is shown: its name is the page's, and one that was deleted leaves. */
