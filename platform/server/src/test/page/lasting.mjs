@@ -111,6 +111,7 @@ export const lasting = {
     await entry(page, "First chat.").and(page.locator(":not(.running)")).waitFor();
     await answer(page).getByText("The third.").waitFor();
     await entry(page, "Second chat.").getByRole("link").click();
+    await page.locator(".message.user").getByText("Second chat.").waitFor();
     await page.getByRole("button", { name: "Stop this answer" }).click();
     await stopped(page, 1);
     await ended(page);
@@ -119,6 +120,7 @@ export const lasting = {
     await page.goto(address + "/" + first);
     await answer(page).getByText("It goes on.").waitFor();
     await entry(page, "Third chat.").getByRole("link").click();
+    await answer(page).getByText("The third.").waitFor();
     await page.keyboard.press("Escape");
     await stopped(page, 2);
     await page.goto(address + "/" + first);
