@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -96,7 +97,7 @@ class StartCacheIT extends LauncherHome {
             makers += Files.readString(logs.get(i)).contains("The start-up cache is made in the background") ? 1 : 0;
         }
         assertEquals(1, makers, "of processes that began one");
-        awaitFile(home.resolve("cache/made-for"));
+        awaitMade(home.resolve("cache/made-for"));
     }
 
     /// A JVM with such a cache crashes, at each start.
@@ -110,7 +111,7 @@ class StartCacheIT extends LauncherHome {
             file.truncate(file.size() / 2);
         }
         assertStartsWithout(cache);
-        awaitFile(madeFor);
+        awaitMade(madeFor);
         assertTrue(Files.size(cache) > 1_000_000, "it was made again");
 
         long crashed = pidOfAnEndedProcess();
@@ -118,7 +119,7 @@ class StartCacheIT extends LauncherHome {
         Path mark = Files.createFile(home.resolve("cache/starting." + crashed));
         assertStartsWithout(cache);
         assertFalse(Files.exists(mark), "the mark of a process that crashed with it");
-        awaitFile(madeFor);
+        awaitMade(madeFor);
         assertTrue(isUsed(cache), "the cache is used again");
         try (Stream<Path> files = Files.list(home.resolve("cache"))) {
             assertEquals(
@@ -184,6 +185,16 @@ class StartCacheIT extends LauncherHome {
             Thread.sleep(100);
         }
         assertTrue(Files.exists(file), () -> file + " was not made");
+    }
+
+    /// The file is made shortly before its maker ends, and no start begins another one before that.
+    private static void awaitMade(Path madeFor) throws Exception {
+        awaitFile(madeFor);
+        String maker = Files.readString(madeFor.resolveSibling("maker"));
+        Optional<ProcessHandle> process = ProcessHandle.of(Long.parseLong(maker.split(" ")[0]));
+        if (process.isPresent()) {
+            process.get().onExit().get(1, TimeUnit.MINUTES);
+        }
     }
 
     private static long pidOfAnEndedProcess() throws Exception {
