@@ -5,7 +5,11 @@ import { readFile } from "node:fs/promises";
 import { end, fake, say, send } from "./answers.mjs";
 import { address, answers, ask, axe, ended, open, problems, until, withKey } from "./browser.mjs";
 
-const focused = (page) => page.evaluate(() => document.activeElement.getAttribute("aria-label") || document.activeElement.textContent || document.activeElement.tagName);
+const focusOn = (page, name) => until(
+  page,
+  (wanted) => (document.activeElement.getAttribute("aria-label") || document.activeElement.textContent || document.activeElement.tagName) === wanted,
+  name,
+);
 const question = (page) => page.locator(".message.user").last();
 
 /** Puts a chat of many messages into the browser, and returns its title. */
@@ -26,24 +30,24 @@ export const access = {
     await page.getByRole("button", { name: "Stop this answer" }).focus();
     await end(page, 0);
     await ended(page);
-    assert.equal(await focused(page), "Copy");
+    await focusOn(page, "Copy");
     await page.getByRole("button", { name: "Answer again" }).click();
-    assert.equal(await focused(page), "Stop this answer");
+    await focusOn(page, "Stop this answer");
     await say(page, 1, "No.");
     await page.keyboard.press("Enter");
     await ended(page);
-    assert.equal(await focused(page), "Continue");
+    await focusOn(page, "Continue");
     await page.getByRole("button", { name: "Branch before" }).click();
     await until(page, () => document.activeElement.getAttribute("aria-label") === "Next branch"); // there is none before it
     await page.keyboard.press("Enter");
     await until(page, () => document.activeElement.getAttribute("aria-label") === "Branch before");
     await question(page).getByRole("button", { name: "Edit" }).click();
     await page.keyboard.press("Escape");
-    assert.equal(await focused(page), "Edit");
+    await focusOn(page, "Edit");
     await page.keyboard.press("Enter");
     await page.getByLabel("Edited message").fill("Two.");
     await page.keyboard.press("Enter");
-    assert.equal(await focused(page), "Message");
+    await focusOn(page, "Message");
     await end(page, 2);
     await ended(page);
     await question(page).getByRole("button", { name: "Branch before" }).click();
@@ -110,7 +114,7 @@ export const access = {
     await page.evaluate(() => (document.querySelector(".scroll").scrollTop = 0));
     await jump.click();
     await until(page, () => getComputedStyle(document.querySelector(".jump")).visibility === "hidden");
-    assert.equal(await focused(page), "Conversation");
+    await focusOn(page, "Conversation");
   },
 
   async "a search that finds nothing says so"(page) {
