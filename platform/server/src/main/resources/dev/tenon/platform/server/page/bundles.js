@@ -60,6 +60,9 @@ export class BundlesView {
   }
 
   show() {
+    if (!this.bundles && !this.none) {
+      return; // the server has not told them yet
+    }
     const text = this.filter.value.toLowerCase();
     const shown = (this.bundles || []).toSorted(order).filter((each) => JSON.stringify([each.name, each.state, each.services, each.problems]).toLowerCase().includes(text));
     keepFocus(this.table, () => this.table.replaceChildren(...shown.map((each) => this.row(each))), () => this.filter);
