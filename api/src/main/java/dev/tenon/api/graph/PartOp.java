@@ -56,13 +56,7 @@ public interface PartOp extends Op {
     record GroupedRmsNorm(Value x, Weight weight, float eps, Value out) implements PartOp {
         /// Checks the widths.
         public GroupedRmsNorm {
-            Shapes.sameWidth("grouped_rms_norm", out, x);
-            Shapes.check(
-                    weight.slices() == 1 && weight.elements() == out.width(),
-                    "grouped_rms_norm",
-                    "reads weight " + weight + "; expected a row for each group of the width",
-                    out);
-            Shapes.check(eps >= 0, "grouped_rms_norm", "has eps " + eps + "; expected at least 0", out);
+            Shapes.groupedNorm("grouped_rms_norm", x, weight, eps, out);
         }
 
         @Override
@@ -91,13 +85,7 @@ public interface PartOp extends Op {
     record GroupedLayerNorm(Value x, Weight weight, float eps, Value out) implements PartOp {
         /// Checks the widths.
         public GroupedLayerNorm {
-            Shapes.sameWidth("grouped_layer_norm", out, x);
-            Shapes.check(
-                    weight.slices() == 1 && weight.elements() == out.width(),
-                    "grouped_layer_norm",
-                    "reads weight " + weight + "; expected a row for each group of the width",
-                    out);
-            Shapes.check(eps >= 0, "grouped_layer_norm", "has eps " + eps + "; expected at least 0", out);
+            Shapes.groupedNorm("grouped_layer_norm", x, weight, eps, out);
         }
 
         @Override

@@ -67,6 +67,29 @@ final class Shapes {
         sameWidth(kind, out, x);
         boolean groups = weight.isVector() && out.width() % weight.cols() == 0;
         check(groups, kind, "reads weight " + weight + "; expected a vector that divides the width", out);
+        eps(kind, eps, out);
+    }
+
+    /// Checks a norm over groups that have a row of the weight each.
+    ///
+    /// @param kind kind of the op
+    /// @param x what is normed
+    /// @param weight the weight
+    /// @param eps added to the mean square or variance
+    /// @param out the op's result
+    static void groupedNorm(String kind, Value x, Weight weight, float eps, Value out) {
+        sameWidth(kind, out, x);
+        boolean rows = weight.slices() == 1 && weight.elements() == out.width();
+        check(rows, kind, "reads weight " + weight + "; expected a row for each group of the width", out);
+        eps(kind, eps, out);
+    }
+
+    /// Checks what is added to a mean square or variance.
+    ///
+    /// @param kind kind of the op
+    /// @param eps the number
+    /// @param out the op's result
+    static void eps(String kind, float eps, Value out) {
         check(eps >= 0, kind, "has eps " + eps + "; expected at least 0", out);
     }
 

@@ -196,7 +196,7 @@ public sealed interface StateOp extends Op {
                     "has " + keyHeads + " key heads and " + heads + " value heads, which do not fit " + qkv + ", "
                             + decay + ", " + beta,
                     out);
-            Shapes.check(eps >= 0, "gated_delta_rule", "has eps " + eps + "; expected at least 0", out);
+            Shapes.eps("gated_delta_rule", eps, out);
             Shapes.elements("gated_delta_rule", a, heads, out);
             Shapes.elements("gated_delta_rule", decayBias, heads, out);
         }

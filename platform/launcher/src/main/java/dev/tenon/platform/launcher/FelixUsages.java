@@ -84,7 +84,8 @@ final class FelixUsages implements SynchronousBundleListener {
                 loader.loadClass(lock.getKey().toString()); // waits for whoever loads it now
                 locks.remove(lock.getKey(), lock.getValue());
             } catch (ClassNotFoundException | LinkageError e) {
-                LoggerFactory.getLogger(FelixUsages.class).debug("{} is being loaded in vain", lock.getKey(), e);
+                LoggerFactory.getLogger(FelixUsages.class)
+                        .debug("{} cannot be loaded, so the threads that wanted it are kept", lock.getKey(), e);
             }
         }
     }
