@@ -4,6 +4,7 @@ import dev.tenon.platform.boot.BundleProblems;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
@@ -43,20 +44,28 @@ final class NotedProblems implements BundleProblems {
     public List<String> lines() {
         List<String> lines = new ArrayList<>(notInstalled.values());
         for (Bundle bundle : context.getBundles()) {
-            String known = notStarted.get(bundle.getBundleId());
-            boolean resolved = bundle.getState() == Bundle.RESOLVED;
-            if (resolved && known != null) {
-                lines.add(known);
-            } else if ((resolved || bundle.getState() == Bundle.INSTALLED) && wanted(bundle)) {
-                try {
-                    bundle.start(Bundle.START_ACTIVATION_POLICY);
-                    notStarted.remove(bundle.getBundleId());
-                } catch (BundleException | RuntimeException e) {
-                    lines.add(notStarted(bundle, e));
-                }
-            }
+            line(bundle).ifPresent(lines::add);
         }
         return lines;
+    }
+
+    private Optional<String> line(Bundle bundle) {
+        String known = notStarted.get(bundle.getBundleId());
+        boolean resolved = bundle.getState() == Bundle.RESOLVED;
+        if (resolved && known != null) {
+            return Optional.of(known);
+        }
+        try {
+            if ((resolved || bundle.getState() == Bundle.INSTALLED) && wanted(bundle)) {
+                bundle.start(Bundle.START_ACTIVATION_POLICY);
+                notStarted.remove(bundle.getBundleId());
+            }
+        } catch (BundleException | RuntimeException e) {
+            if (bundle.getState() != Bundle.UNINSTALLED) { // somebody may take it away meanwhile
+                return Optional.of(notStarted(bundle, e));
+            }
+        }
+        return Optional.empty();
     }
 
     private static boolean wanted(Bundle bundle) {

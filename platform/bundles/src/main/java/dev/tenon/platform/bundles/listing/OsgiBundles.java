@@ -131,13 +131,14 @@ public final class OsgiBundles {
     }
 
     /// Empty if one was uninstalled since they were listed, as in an update that another thread makes: its new
-    /// version is not among them.
+    /// version is not among them. Felix says so with several exceptions: `IllegalStateException`, and
+    /// `IllegalArgumentException` where it is asked for the start level.
     private static Optional<List<Info>> infos(Bundle[] bundles, FrameworkWiring wiring, BundleTrust trust) {
         List<Info> infos = new ArrayList<>();
         for (Bundle bundle : bundles) {
             try {
                 infos.add(info(bundle, wiring, trust));
-            } catch (IllegalStateException e) {
+            } catch (IllegalStateException | IllegalArgumentException e) {
                 if (bundle.getState() != Bundle.UNINSTALLED) {
                     throw e;
                 }
