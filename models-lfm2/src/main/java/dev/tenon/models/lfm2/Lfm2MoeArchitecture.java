@@ -32,9 +32,6 @@ public final class Lfm2MoeArchitecture implements ModelArchitecture {
         ModelConfig c = ModelConfig.readShape(source, 10_000);
         ModelKeys keys = ModelKeys.of(source);
         int dense = keys.integerOr("leading_dense_block_count", 0, 0, c.blockCount());
-        if (dense > 0 && c.feedForwardLength() == 0) {
-            throw source.metadata().missing(keys.nameOf("feed_forward_length"));
-        }
         ExpertShape experts = ExpertShape.read(keys, "expert_feed_forward_length", Gating.SIGMOID, true);
         return new ModelDefinition(
                 c,

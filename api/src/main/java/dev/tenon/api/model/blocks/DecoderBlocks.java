@@ -316,9 +316,11 @@ public final class DecoderBlocks {
     /// @param blk prefix of the layer's tensors, such as `blk.0.`
     /// @param suffix of the tensors' names, such as `_shexp` for a shared expert, or empty
     /// @param x `[T, E]`
-    /// @param width elements between the matrices
+    /// @param width elements between the matrices; 0, as in [ModelConfig#feedForwardLength()] where the file has no
+    ///     such key, is refused with `MODEL-001`
     /// @param activation of the gate
     public Value gated(String blk, String suffix, Value x, int width, Activation activation) {
+        checkWidth(width);
         String name = blk + "ffn_up" + suffix;
         boolean fused = !source.has(blk + "ffn_gate" + suffix + ".weight")
                 && source.tensor(name + ".weight")
@@ -338,12 +340,20 @@ public final class DecoderBlocks {
     /// @param blk prefix of the layer's tensors, such as `blk.0.`
     /// @param suffix of the tensors' names, such as `_shexp` for a shared expert, or empty
     /// @param x `[T, E]`
-    /// @param width elements between `ffn_up` and `ffn_down`
+    /// @param width elements between `ffn_up` and `ffn_down`; 0 is refused, as for [#gated]
     /// @param activation what is between them
     public Value feedForward(String blk, String suffix, Value x, int width, Activation activation) {
+        checkWidth(width);
         Value up = linear(blk + "ffn_up" + suffix, x, width);
         Value hidden = graph.activate(blk + "ffn_act" + suffix, up, activation);
         return linear(blk + "ffn_down" + suffix, hidden, config.embeddingLength());
+    }
+
+    /// A file of experts may leave out the width of layers without: then it must have no such layer.
+    private void checkWidth(int width) {
+        if (width == 0) {
+            throw source.metadata().missing(ModelKeys.of(source).nameOf("feed_forward_length"));
+        }
     }
 
     /// {@return the router's choice for each token}

@@ -215,6 +215,17 @@ public abstract class ArchitectureContract extends ArchitectureNumbersContract {
     }
 
     @TestFactory
+    Stream<DynamicTest> withoutAnyOfItsKeysItIsDefinedOrRefused() {
+        return metadata().keySet().stream()
+                .sorted()
+                .map(key -> DynamicTest.dynamicTest(key, () -> {
+                    Map<String, GgufValue> without = new LinkedHashMap<>(metadata());
+                    without.remove(key);
+                    definesOrRefuses("no " + key, source(without, tensors()));
+                }));
+    }
+
+    @TestFactory
     Stream<DynamicTest> aValueOfTheWrongTypeIsNamed() {
         return requiredKeys().stream()
                 .sorted()
