@@ -25,7 +25,8 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// Three of four layers rotate neighbouring pairs, norm heads of queries and keys after that, and attend within runs
 /// of 8192 positions. Every fourth layer does not know positions, sees all, and scales queries by their position.
-/// Every `interleave_moe_layer_step`-th layer has experts, of which a token uses one, and a shared expert; the
+/// Every `interleave_moe_layer_step`-th layer has experts, of which a token uses one (files may say more), and a shared
+/// expert; the
 /// weight of the chosen one multiplies what goes into it.
 @Component(service = ModelArchitecture.class, property = "model.architecture=llama4")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
@@ -52,9 +53,6 @@ public final class Llama4Architecture implements ModelArchitecture {
         ModelKeys keys = ModelKeys.of(source);
         ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
         ExpertShape experts = ExpertShape.read(keys, "expert_feed_forward_length", Gating.SIGMOID, false);
-        if (experts.used() != 1) {
-            throw keys.unsupported("expert_used_count", experts.used(), "1");
-        }
         int step = keys.integerOr("interleave_moe_layer_step", 1, 1, MAX_STEP);
         RopeParams rope = RopeKeys.read(keys, config, Pairing.INTERLEAVED).build();
         return new ModelDefinition(config, graph(new DecoderBlocks(source, config), experts, step, rope));
@@ -100,17 +98,45 @@ public final class Llama4Architecture implements ModelArchitecture {
         return d.linear(blk + "attn_output", attended, c.embeddingLength()); //                       [T, E]
     }
 
-    /// With one expert a token, the sum of its single input by its weight is the product of both.
+    /// An expert's weight multiplies what it reads, not its result.
     private static Value experts(DecoderBlocks d, String blk, Value x, ExpertShape experts) {
         GraphBuilder g = d.graph();
         int width = d.config().embeddingLength();
         Router router = d.router(blk, x, experts);
-        Value weighted = g.weightedSum(blk + "ffn_weighted", x, router.shares()); //                  [T, E]
+        Value weighted = weighted(g, blk, x, router.shares()); //                                     [T, used * E]
         Value gate = d.expert(blk + "ffn_gate_exps", weighted, router, experts, width, experts.width());
         Value up = d.expert(blk + "ffn_up_exps", weighted, router, experts, width, experts.width());
         Value hidden = g.multiply(blk + "ffn_hidden_exps", g.activate(blk + "ffn_act_exps", gate, Activation.SILU), up);
-        Value chosen = d.expert(blk + "ffn_down_exps", hidden, router, experts, experts.width(), width);
+        Value down = d.expert(blk + "ffn_down_exps", hidden, router, experts, experts.width(), width);
+        Value chosen = sum(g, blk, down, experts.used()); //                                          [T, E]
         Value shared = d.gated(blk, "_shexp", x, experts.width(), Activation.SILU);
         return g.add(blk + "ffn_both", chosen, shared); //                                            [T, E]
+    }
+
+    /// A row for each of a token's experts: with a single weight, the weighted sum is the product.
+    private static Value weighted(GraphBuilder g, String blk, Value x, Value shares) {
+        if (shares.width() == 1) {
+            return g.weightedSum(blk + "ffn_weighted", x, shares);
+        }
+        Value all = null;
+        for (int k = 0; k < shares.width(); k++) {
+            Value share = g.slice(blk + "ffn_share." + k, shares, 1, k, 1);
+            Value row = g.weightedSum(blk + "ffn_weighted." + k, x, share);
+            all = all == null ? row : g.join(blk + "ffn_weighted.to." + k, all, row, 1);
+        }
+        return all;
+    }
+
+    private static Value sum(GraphBuilder g, String blk, Value parts, int count) {
+        if (count == 1) {
+            return parts;
+        }
+        int width = parts.width() / count;
+        Value sum = g.slice(blk + "ffn_part.0", parts, 1, 0, width);
+        for (int k = 1; k < count; k++) {
+            Value part = g.slice(blk + "ffn_part." + k, parts, 1, k * width, width);
+            sum = g.add(blk + "ffn_chosen." + k, sum, part);
+        }
+        return sum;
     }
 }

@@ -178,6 +178,29 @@ class Llama4ArchitectureTests extends TinyArchitectureContract {
                 output logits, named {hidden=output_norm}""", GraphListing.of(tiny().graph(architecture())));
     }
 
+    /// Each of a token's experts reads the row by its own weight; their results are added as they are.
+    @Test
+    void aTokenMayUseTwoExperts() {
+        String listing = GraphListing.of(tiny().key("expert_used_count", 2).graph(architecture()));
+        String wanted = """
+                    router.chosen, router.shares = router ffn_gate_inp, SIGMOID, used 2
+                    ffn_share.0 = slice router.shares, groups 1, from 0
+                    ffn_weighted.0 = weighted_sum ffn_norm, ffn_share.0
+                    ffn_share.1 = slice router.shares, groups 1, from 1
+                    ffn_weighted.1 = weighted_sum ffn_norm, ffn_share.1
+                    ffn_weighted.to.1 = join ffn_weighted.0, ffn_weighted.1, groups 1
+                    ffn_gate_exps = expert_linear ffn_weighted.to.1, router.chosen, ffn_gate_exps.weight [32, 24, 6]
+                    ffn_up_exps = expert_linear ffn_weighted.to.1, router.chosen, ffn_up_exps.weight [32, 24, 6]
+                    ffn_act_exps = activate ffn_gate_exps, SILU
+                    ffn_hidden_exps = multiply ffn_act_exps, ffn_up_exps
+                    ffn_down_exps = expert_linear ffn_hidden_exps, router.chosen, ffn_down_exps.weight [24, 32, 6]
+                    ffn_part.0 = slice ffn_down_exps, groups 1, from 0
+                    ffn_part.1 = slice ffn_down_exps, groups 1, from 32
+                    ffn_chosen.1 = add ffn_part.0, ffn_part.1
+                """;
+        assertTrue(listing.contains(wanted), listing);
+    }
+
     @Test
     void theModelWithMostExpertsDoesNotNormQueries() {
         assertFalse(GraphListing.of(tiny().key("expert_count", 128).graph(architecture()))
@@ -196,8 +219,9 @@ class Llama4ArchitectureTests extends TinyArchitectureContract {
 
     @Test
     void expertsThatAreNotThereAreRefused() {
+        refused(tiny().without("feed_forward_length"), ErrorCode.MODEL_KEY_MISSING, "llama4.feed_forward_length");
         refused(tiny().without("expert_count"), ErrorCode.MODEL_KEY_MISSING, "llama4.expert_count");
-        refused(tiny().key("expert_used_count", 2), ErrorCode.MODEL_ARCHITECTURE, "llama4.expert_used_count");
+        refused(tiny().key("expert_used_count", 7), ErrorCode.MODEL_KEY_VALUE, "llama4.expert_used_count");
         refused(tiny().key("expert_gating_func", 9), ErrorCode.MODEL_ARCHITECTURE, "llama4.expert_gating_func");
     }
 }
