@@ -1,21 +1,21 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.chat.ChatEvents;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.error.OneLine;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 
-/// Prints an answer as it comes; on a terminal with colours as [StyledText].
-final class AnswerPrinter implements GenerationListener, AutoCloseable {
+/// Says on the terminal how far an answer is, and prints it as it comes; on a terminal with colours as [StyledText].
+final class AnswerPrinter implements GenerationListener, ChatEvents, AutoCloseable {
     private final Console console;
     private final LoadedModel model;
     private final Session session;
     private final Console.Interrupt interrupt;
     private final Progress bar;
-    private final StyledText styled;
+    private final ReplyText reply;
     private int heard;
 
     /// Begins an answer.
@@ -30,7 +30,7 @@ final class AnswerPrinter implements GenerationListener, AutoCloseable {
         this.model = model;
         this.session = session;
         this.interrupt = interrupt;
-        styled = width > 0 && console.outHasColor() ? new StyledText(width) : null;
+        reply = new ReplyText(console, width > 0 && console.outHasColor() ? new StyledText(width) : null);
         bar = console.progress("prompt", -1, "tokens");
     }
 
@@ -44,15 +44,22 @@ final class AnswerPrinter implements GenerationListener, AutoCloseable {
         heard += model.tokenizer().isEndOfGeneration(token.id()) ? 0 : 1;
     }
 
+    /// What nobody reads is text.
     @Override
     public void onText(String text) {
+        text(text);
+    }
+
+    @Override
+    public void text(String text) {
         bar.close();
-        if (styled == null) {
-            console.out().print(text);
-        } else {
-            console.styledOut().print(styled.next(OneLine.lines(text)));
-        }
-        console.out().flush();
+        reply.text(text);
+    }
+
+    @Override
+    public void reasoning(String text) {
+        bar.close();
+        reply.reasoning(text);
     }
 
     @Override
@@ -71,9 +78,6 @@ final class AnswerPrinter implements GenerationListener, AutoCloseable {
     @Override
     public void close() {
         bar.close();
-        if (styled != null) {
-            console.styledOut().print(styled.finish());
-            console.out().flush();
-        }
+        reply.finish();
     }
 }

@@ -1,12 +1,12 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.api.text.ChatMessage;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import java.io.IOException;
@@ -107,7 +107,7 @@ final class Chat {
         boolean cut;
         try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
                 AnswerPrinter printer = new AnswerPrinter(console, model, session, interrupt, input.width())) {
-            last = conversation.send(text, settings.next(), settings.predict(), settings.stop(), printer);
+            last = conversation.send(text, settings.next(), settings.predict(), settings.stop(), printer, printer);
             heard = printer.heard();
             cut = interrupt.happened() && last.finish() == FinishReason.CANCELLED;
         }
@@ -133,7 +133,7 @@ final class Chat {
     ///
     /// @param text the message
     void answerAgain(String text) {
-        List<ChatMessage> former = conversation.messages();
+        List<ChatTurn> former = conversation.messages();
         conversation.takeBack();
         boolean answered = false;
         try {

@@ -33,7 +33,8 @@ import picocli.CommandLine.ParentCommand;
         description = {
             "Starts a chat with a model. Ctrl-C stops an answer, Ctrl-D exits; /help lists the commands.",
             "If standard input is not a terminal, each line is one message;"
-                    + " \"\"\" begins and ends one of several lines."
+                    + " \"\"\" begins and ends one of several lines.",
+            "What a model thinks before its answer is shown on a terminal, in grey; elsewhere only answers are written."
         },
         footerHeading = "%nExamples:%n",
         footer = {

@@ -1,7 +1,10 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.chat.ChatEvents;
 import dev.tenon.api.chat.ChatModel;
 import dev.tenon.api.chat.ChatPrompt;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
@@ -10,7 +13,6 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
-import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.chat.TenonChats;
 import java.util.ArrayList;
@@ -28,7 +30,7 @@ final class Conversation {
     private final LoadedModel model;
     private final ChatModel chat;
     private final Session session;
-    private final List<ChatMessage> messages = new ArrayList<>();
+    private final List<ChatTurn> messages = new ArrayList<>();
     private int[] held = {};
     private String heldText;
     private int turnsLeft;
@@ -40,7 +42,7 @@ final class Conversation {
     }
 
     /// {@return the turns so far, system message included}
-    List<ChatMessage> messages() {
+    List<ChatTurn> messages() {
         return List.copyOf(messages);
     }
 
@@ -55,14 +57,14 @@ final class Conversation {
     void system(String text) {
         messages.clear();
         if (!text.isEmpty()) {
-            messages.add(new ChatMessage("system", text));
+            messages.add(ChatTurn.system(text));
         }
     }
 
     /// Replaces all messages.
     ///
     /// @param others system message and turns
-    void replace(List<ChatMessage> others) {
+    void replace(List<ChatTurn> others) {
         messages.clear();
         messages.addAll(others);
     }
@@ -71,14 +73,14 @@ final class Conversation {
     String system() {
         return messages.isEmpty() || !messages.getFirst().role().equals("system")
                 ? ""
-                : messages.getFirst().content();
+                : messages.getFirst().text();
     }
 
     /// {@return the last message of the user, if there is one}
     Optional<String> lastMessage() {
         return messages.reversed().stream()
                 .filter(m -> m.role().equals("user"))
-                .map(ChatMessage::content)
+                .map(ChatTurn::text)
                 .findFirst();
     }
 
@@ -92,7 +94,7 @@ final class Conversation {
         if (messages.getLast().role().equals("assistant")) {
             messages.removeLast();
         }
-        return messages.removeLast().content();
+        return messages.removeLast().text();
     }
 
     /// {@return how many turns left because of the last message: the context was full}
@@ -110,17 +112,24 @@ final class Conversation {
     /// @param params how to choose tokens
     /// @param limit most tokens to generate; -1 until the context is full
     /// @param stop texts that end the answer
-    /// @param listener hears the answer
+    /// @param listener hears the generation, but for its text
+    /// @param events hears the answer's text and reasoning
     /// @return counts and times
     /// @throws OutOfResourcesException (`LIMIT-001`) if the message does not fit the context even
     ///     alone
-    Usage send(String text, SamplingParams params, int limit, List<String> stop, GenerationListener listener) {
-        List<ChatMessage> former = List.copyOf(messages);
+    Usage send(
+            String text,
+            SamplingParams params,
+            int limit,
+            List<String> stop,
+            GenerationListener listener,
+            ChatEvents events) {
+        List<ChatTurn> former = List.copyOf(messages);
         turnsLeft = 0;
-        messages.add(new ChatMessage("user", text));
+        messages.add(ChatTurn.user(text));
         boolean sent = false;
         try {
-            Recorder recorder = new Recorder(model.tokenizer(), listener);
+            Recorder recorder = new Recorder(model.tokenizer(), listener, events);
             Usage usage = generate(params, limit, stop, recorder);
             while (StopNote.contextFull(usage, limit) && turns() > 1) {
                 SamplingParams more = params.toBuilder()
@@ -129,7 +138,7 @@ final class Conversation {
                 int most = limit < 0 ? limit : limit - usage.generatedTokens();
                 usage = sum(usage, generate(more, most, stop, recorder));
             }
-            messages.add(new ChatMessage("assistant", recorder.shown()));
+            messages.add(recorder.end(usage).turn());
             sent = true;
             return usage;
         } finally {
@@ -146,7 +155,8 @@ final class Conversation {
         int[] rest = rest(limit, recorder);
         int before = held.length;
         int heard = recorder.tokens().length;
-        String rendered = Prompts.prompt(chat, messages).text();
+        ChatPrompt prompt = prompt(messages);
+        recorder.readBy(told -> chat.reader(request(messages), prompt, told));
         heldText = null;
         Usage usage = session.generate(
                 GenerationRequest.builder()
@@ -157,7 +167,7 @@ final class Conversation {
                         .build(),
                 recorder);
         int[] all = recorder.tokens();
-        remember(rendered, before, rest, Arrays.copyOfRange(all, heard, all.length), recorder, usage);
+        remember(prompt.text(), before, rest, Arrays.copyOfRange(all, heard, all.length), recorder, usage);
         return usage;
     }
 
@@ -225,7 +235,7 @@ final class Conversation {
         }
         int[] left = count == 0 ? all : tokens(count, reply);
         if (left == null || left.length >= context) {
-            int tokens = left == null ? Prompts.prompt(chat, without(most)).tokens().length : left.length;
+            int tokens = left == null ? prompt(without(most)).tokens().length : left.length;
             throw new OutOfResourcesException(
                     ErrorCode.CONTEXT_LENGTH,
                     "The message has " + tokens + " tokens with the chat template; the context holds " + context
@@ -234,7 +244,7 @@ final class Conversation {
                     0,
                     context);
         }
-        List<ChatMessage> stay = without(count);
+        List<ChatTurn> stay = without(count);
         replace(stay);
         turnsLeft += count;
         return left;
@@ -247,15 +257,23 @@ final class Conversation {
     }
 
     /// The prompt of messages, or null if it does not fit the context.
-    private ChatPrompt fitting(List<ChatMessage> turns) {
+    private ChatPrompt fitting(List<ChatTurn> turns) {
         try {
-            return Prompts.prompt(chat, turns);
+            return prompt(turns);
         } catch (OutOfResourcesException e) {
             if (!e.code().equals(ErrorCode.CONTEXT_LENGTH)) {
                 throw e;
             }
             return null;
         }
+    }
+
+    private ChatPrompt prompt(List<ChatTurn> turns) {
+        return Prompts.prompt(chat, request(turns));
+    }
+
+    private static ChatRequest request(List<ChatTurn> turns) {
+        return ChatRequest.builder().turns(turns).build();
     }
 
     private static int[] with(int[] reply, ChatPrompt prompt) {
@@ -274,10 +292,10 @@ final class Conversation {
     }
 
     /// The messages without the oldest turns; the system message stays.
-    private List<ChatMessage> without(int count) {
-        List<ChatMessage> stay = new ArrayList<>();
+    private List<ChatTurn> without(int count) {
+        List<ChatTurn> stay = new ArrayList<>();
         int turn = 0;
-        for (ChatMessage message : messages) {
+        for (ChatTurn message : messages) {
             turn += message.role().equals("user") ? 1 : 0;
             if (message.role().equals("system") || turn > count) {
                 stay.add(message);

@@ -3,17 +3,14 @@ package dev.tenon.platform.cli.chat;
 import dev.tenon.api.chat.ChatModel;
 import dev.tenon.api.chat.ChatPrompt;
 import dev.tenon.api.chat.ChatRequest;
-import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.options.ModelDefaults;
-import java.util.List;
 
 /// Makes prompts of texts and conversations.
 final class Prompts {
@@ -25,21 +22,18 @@ final class Prompts {
     ///     text}
     ///
     /// @param chat how the model chats
-    /// @param messages the turns
+    /// @param request the conversation
     /// @throws ModelFormatException (`MODEL-009`) if the model has no template, or the template
     ///     refuses
     /// @throws OutOfResourcesException (`LIMIT-001`) if it does not fit the context
-    static ChatPrompt prompt(ChatModel chat, List<ChatMessage> messages) {
+    static ChatPrompt prompt(ChatModel chat, ChatRequest request) {
         if (chat.model().chatTemplate().isEmpty()) {
             throw new ModelFormatException(
                     ErrorCode.MODEL_TEMPLATE,
                     chat.model().file().path()
                             + " has no chat template. Use 'tenon run' without --chat for plain completion.");
         }
-        List<ChatTurn> turns = messages.stream()
-                .map(message -> ChatTurn.of(message.role(), message.content()))
-                .toList();
-        return chat.prompt(ChatRequest.builder().turns(turns).build());
+        return chat.prompt(request);
     }
 
     /// Refuses to chat with a model that continues texts.

@@ -1,25 +1,59 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.chat.ChatEvents;
+import dev.tenon.api.chat.ChatReply;
+import dev.tenon.api.chat.ReplyReader;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
-/// Forwards an answer and records its tokens, and its text with control tokens written out.
+/// Has an answer read and forwards it, and records its tokens, and its text with control tokens written out.
 final class Recorder implements GenerationListener {
     private final Tokenizer tokenizer;
     private final StreamDecoder decoder;
     private final GenerationListener next;
+    private final ChatEvents events;
+    private final ChatReply.Collector collector = new ChatReply.Collector();
     private final List<Integer> tokens = new ArrayList<>();
     private final StringBuilder written = new StringBuilder();
-    private final StringBuilder shown = new StringBuilder();
+    private ReplyReader reader;
 
-    Recorder(Tokenizer tokenizer, GenerationListener next) {
+    /// Begins an answer.
+    ///
+    /// @param tokenizer the model's
+    /// @param next hears the generation, but for the text
+    /// @param events hears the answer's text and reasoning
+    Recorder(Tokenizer tokenizer, GenerationListener next, ChatEvents events) {
         this.tokenizer = tokenizer;
         this.decoder = tokenizer.decoder();
         this.next = next;
+        this.events = events;
+    }
+
+    /// Says who reads the answer; whoever is named first reads all of it.
+    ///
+    /// @param maker makes the reader, which tells what it is given
+    void readBy(Function<ChatEvents, ReplyReader> maker) {
+        if (reader == null) {
+            reader = maker.apply(new ChatEvents() {
+                @Override
+                public void text(String text) {
+                    collector.text(text);
+                    events.text(text);
+                }
+
+                @Override
+                public void reasoning(String text) {
+                    collector.reasoning(text);
+                    events.reasoning(text);
+                }
+            });
+        }
     }
 
     @Override
@@ -32,12 +66,12 @@ final class Recorder implements GenerationListener {
             written.append(decoder.next(id));
         }
         next.onToken(token);
+        reader.onToken(token);
     }
 
     @Override
     public void onText(String text) {
-        shown.append(text);
-        next.onText(text);
+        reader.onText(text);
     }
 
     @Override
@@ -50,6 +84,15 @@ final class Recorder implements GenerationListener {
         next.onMoved(reason);
     }
 
+    /// Ends the answer.
+    ///
+    /// @param usage counts and times of all of it
+    /// @return the answer
+    ChatReply end(Usage usage) {
+        reader.end(usage);
+        return collector.reply();
+    }
+
     /// {@return the tokens so far}
     int[] tokens() {
         return tokens.stream().mapToInt(Integer::intValue).toArray();
@@ -58,11 +101,6 @@ final class Recorder implements GenerationListener {
     /// {@return the text so far, with control tokens}
     String written() {
         return written.toString();
-    }
-
-    /// {@return the text so far, as people see it}
-    String shown() {
-        return shown.toString();
     }
 
     /// {@return whether the text ends with a whole character}

@@ -1,5 +1,9 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.chat.ChatModel;
+import dev.tenon.api.chat.ChatPrompt;
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GenerationRequest;
@@ -7,7 +11,6 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
-import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.chat.TenonChats;
 import dev.tenon.platform.cli.Console;
@@ -199,9 +202,12 @@ public final class RunCommand implements TenonCommand {
                     && defaults.answers()
                     && loaded.chatTemplate().isPresent();
             boolean chat = mode.chat || (system != null || answers) && !mode.raw;
-            int[] tokens = chat ? chatTokens(loaded, text) : loaded.tokenizer().encode(text, true, true);
+            ChatModel model = chat ? new TenonChats().chat(loaded) : null;
+            ChatRequest conversation = chat ? conversation(text) : null;
+            ChatPrompt written = chat ? Prompts.prompt(model, conversation) : null;
+            int[] tokens = chat ? written.tokens() : loaded.tokenizer().encode(text, true, true);
             int width = console.outIsTerminal() ? columns.getAsInt() : 0;
-            StyledText wrapped = width > 0 ? StyledText.plain(width) : null;
+            StyledText wrapped = width > 0 ? StyledText.plain(width, console.outHasColor()) : null;
             if (chat) {
                 Prompts.noteWhatAnswers(console, loaded, defaults);
             }
@@ -218,10 +224,14 @@ public final class RunCommand implements TenonCommand {
             Console.Interrupt interrupt = console.onInterrupt(session::cancel);
             RunOutput output =
                     new RunOutput(console, loaded, session, interrupt, ignoreEos, wrapped, shown ? text : "");
+            if (chat) {
+                output.readBy(model.reader(conversation, written, output));
+            }
             Usage usage;
             try (interrupt;
                     output) {
                 usage = session.generate(generation, output);
+                output.end(usage);
             }
             console.out().println();
             console.out().flush();
@@ -259,10 +269,11 @@ public final class RunCommand implements TenonCommand {
         return piped.isEmpty() ? defaults.text("prompt").orElse(DEFAULT_PROMPT) : piped;
     }
 
-    private int[] chatTokens(LoadedModel loaded, String text) {
-        ChatMessage user = new ChatMessage("user", text);
-        List<ChatMessage> messages = system == null ? List.of(user) : List.of(new ChatMessage("system", system), user);
-        return Prompts.prompt(new TenonChats().chat(loaded), messages).tokens();
+    private ChatRequest conversation(String text) {
+        ChatTurn user = ChatTurn.user(text);
+        return ChatRequest.builder()
+                .turns(system == null ? List.of(user) : List.of(ChatTurn.system(system), user))
+                .build();
     }
 
     private void report(LoadedModel loaded, Usage usage, SamplingParams params, Instant firstToken, Path... inputs) {

@@ -1,23 +1,26 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.chat.ChatEvents;
+import dev.tenon.api.chat.ReplyReader;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.error.OneLine;
+import dev.tenon.api.engine.Usage;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import java.time.Instant;
 
 /// Prints the text of `run` as it comes. For the thread that generates.
-final class RunOutput implements GenerationListener, AutoCloseable {
+final class RunOutput implements GenerationListener, ChatEvents, AutoCloseable {
     private final Console console;
     private final LoadedModel loaded;
     private final Session session;
     private final Console.Interrupt interrupt;
     private final boolean ignoreEos;
-    private final StyledText wrapped;
+    private final ReplyText reply;
     private String before;
+    private ReplyReader reader;
     private final Progress bar;
     private Instant firstToken;
     private int heard;
@@ -38,7 +41,7 @@ final class RunOutput implements GenerationListener, AutoCloseable {
             StyledText wrapped,
             String before) {
         this.before = before;
-        this.wrapped = wrapped;
+        this.reply = new ReplyText(console, wrapped);
         this.console = console;
         this.loaded = loaded;
         this.session = session;
@@ -57,6 +60,20 @@ final class RunOutput implements GenerationListener, AutoCloseable {
         return heard;
     }
 
+    /// Says who tells the reply's text from its reasoning; otherwise all of it is text.
+    void readBy(ReplyReader reader) {
+        this.reader = reader;
+    }
+
+    /// Ends the text.
+    ///
+    /// @param usage counts and times
+    void end(Usage usage) {
+        if (reader != null) {
+            reader.end(usage);
+        }
+    }
+
     @Override
     public void onToken(GeneratedToken token) {
         heard += !ignoreEos && loaded.tokenizer().isEndOfGeneration(token.id()) ? 0 : 1;
@@ -65,25 +82,37 @@ final class RunOutput implements GenerationListener, AutoCloseable {
             bar.close();
             showBefore();
         }
+        if (reader != null) {
+            reader.onToken(token);
+        }
     }
 
     private void showBefore() {
         String text = before;
         before = "";
-        print(text);
-    }
-
-    private void print(String text) {
-        console.out().print(wrapped == null ? text : wrapped.next(OneLine.lines(text)));
-        console.out().flush();
+        reply.text(text);
     }
 
     @Override
     public void onText(String text) {
-        print(text);
+        if (reader == null) {
+            text(text);
+        } else {
+            reader.onText(text);
+        }
         if (console.out().checkError()) {
             session.cancel();
         }
+    }
+
+    @Override
+    public void text(String text) {
+        reply.text(text);
+    }
+
+    @Override
+    public void reasoning(String text) {
+        reply.reasoning(text);
     }
 
     @Override
@@ -103,8 +132,6 @@ final class RunOutput implements GenerationListener, AutoCloseable {
     public void close() {
         bar.close();
         showBefore();
-        if (wrapped != null) {
-            console.out().print(wrapped.finish());
-        }
+        reply.finish();
     }
 }

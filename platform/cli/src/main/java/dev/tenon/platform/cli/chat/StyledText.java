@@ -4,12 +4,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jline.utils.WCWidth;
 
-/// Makes a model's text, as it comes, fit for a terminal: lines end between words, reasoning is grey,
-/// and simple Markdown (bold, headings, lists, code) is shown instead of its marks. What is no such
-/// mark stays as it is.
+/// Makes a model's text, as it comes, fit for a terminal: lines end between words, and simple Markdown (bold,
+/// headings, lists, code) is shown instead of its marks. What is no such mark stays as it is. Reasoning is grey.
 final class StyledText {
-    private static final String THINK = "<think>";
-    private static final String THINK_END = "</think>";
     private static final int TAB = 8;
     private static final String FENCE = "```";
     /// The beginning of a line that may become a list item or a heading.
@@ -19,6 +16,7 @@ final class StyledText {
 
     private final int width;
     private final boolean plain;
+    private final boolean colors;
     private final StringBuilder waiting = new StringBuilder();
     private final StringBuilder word = new StringBuilder();
     private final StringBuilder shown = new StringBuilder();
@@ -38,19 +36,21 @@ final class StyledText {
     ///
     /// @param width columns of the terminal
     StyledText(int width) {
-        this(width, false);
+        this(width, false, true);
     }
 
-    private StyledText(int width, boolean plain) {
+    private StyledText(int width, boolean plain, boolean colors) {
         this.width = width;
         this.plain = plain;
+        this.colors = colors;
     }
 
     /// {@return a text in which nothing is a mark: only its lines end between words}
     ///
     /// @param width columns of the terminal
-    static StyledText plain(int width) {
-        return new StyledText(width, true);
+    /// @param colors whether reasoning may be grey
+    static StyledText plain(int width, boolean colors) {
+        return new StyledText(width, true, colors);
     }
 
     /// {@return what can be shown now, with escape sequences}
@@ -66,13 +66,44 @@ final class StyledText {
         return shown();
     }
 
+    /// Begins the reasoning before an answer.
+    ///
+    /// @return what is to be shown of that
+    String reasoning() {
+        reasoning = true;
+        style();
+        return shown();
+    }
+
+    /// Ends the reasoning: the answer stands below it.
+    ///
+    /// @return the rest of the reasoning, and what is to be shown of that
+    String answer() {
+        String rest = end();
+        if (column > 0) {
+            newLine();
+        }
+        newLine();
+        reasoning = false;
+        block = false;
+        style();
+        return rest + shown();
+    }
+
     /// {@return the rest of what is to be shown}
     String finish() {
+        String rest = end();
+        boolean styled = colors && (reasoning || bold || heading || code || block);
+        return rest + (styled ? "\u001b[0m" : "");
+    }
+
+    /// What waited for more text.
+    private String end() {
         ending = true;
         String rest = next("");
+        ending = false;
         flush();
-        boolean styled = reasoning || bold || heading || code || block;
-        return rest + shown() + (styled ? "\u001b[0m" : "");
+        return rest + shown();
     }
 
     private String shown() {
@@ -99,17 +130,6 @@ final class StyledText {
             lineStart = false;
         }
         char c = waiting.charAt(at);
-        if (c == '<') {
-            boolean end = starts(at, THINK_END);
-            if (end || starts(at, THINK)) {
-                reasoning = !end;
-                style();
-                return end ? THINK_END.length() : THINK.length();
-            }
-            if (mayStart(at, THINK) || mayStart(at, THINK_END)) {
-                return 0;
-            }
-        }
         if (c == '\n') {
             newLine();
             return 1;
@@ -251,6 +271,9 @@ final class StyledText {
     }
 
     private void style() {
+        if (!colors) {
+            return;
+        }
         word.append("\u001b[0");
         word.append(reasoning ? ";2" : "");
         word.append(bold || heading ? ";1" : "");

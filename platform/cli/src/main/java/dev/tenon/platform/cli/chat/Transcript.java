@@ -1,6 +1,6 @@
 package dev.tenon.platform.cli.chat;
 
-import dev.tenon.api.text.ChatMessage;
+import dev.tenon.api.chat.ChatTurn;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -17,11 +17,11 @@ final class Transcript {
     /// {@return the text of a conversation}
     ///
     /// @param messages its messages
-    static String write(List<ChatMessage> messages) {
+    static String write(List<ChatTurn> messages) {
         StringBuilder text = new StringBuilder();
-        for (ChatMessage message : messages) {
+        for (ChatTurn message : messages) {
             text.append("## ").append(message.role()).append("\n\n");
-            text.append(ESCAPED.matcher(message.content().strip()).replaceAll("\\\\$1"))
+            text.append(ESCAPED.matcher(message.text().strip()).replaceAll("\\\\$1"))
                     .append("\n\n");
         }
         return text.toString();
@@ -32,8 +32,8 @@ final class Transcript {
     /// @param text from [#write]
     /// @throws IllegalArgumentException if it does not begin with a heading, or a question has no
     ///     answer
-    static List<ChatMessage> read(String text) {
-        List<ChatMessage> messages = new ArrayList<>();
+    static List<ChatTurn> read(String text) {
+        List<ChatTurn> messages = new ArrayList<>();
         String role = null;
         StringBuilder content = new StringBuilder();
         for (String line : text.lines().toList()) {
@@ -49,7 +49,7 @@ final class Transcript {
             }
         }
         add(messages, role, content);
-        List<String> turns = messages.stream().map(ChatMessage::role).toList();
+        List<String> turns = messages.stream().map(ChatTurn::role).toList();
         int from = !turns.isEmpty() && turns.getFirst().equals("system") ? 1 : 0;
         for (int i = from; i < turns.size() || (turns.size() - from) % 2 == 1; i++) {
             String expected = (i - from) % 2 == 0 ? "user" : "assistant";
@@ -60,9 +60,9 @@ final class Transcript {
         return messages;
     }
 
-    private static void add(List<ChatMessage> messages, String role, StringBuilder content) {
+    private static void add(List<ChatTurn> messages, String role, StringBuilder content) {
         if (role != null) {
-            messages.add(new ChatMessage(role, content.toString().strip()));
+            messages.add(ChatTurn.of(role, content.toString().strip()));
         }
         content.setLength(0);
     }

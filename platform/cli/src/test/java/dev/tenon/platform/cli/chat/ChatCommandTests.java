@@ -49,6 +49,16 @@ class ChatCommandTests {
     }
 
     @Test
+    void reasoningIsShownOnATerminalOnly() {
+        cli.engine.answer = text -> "<think>\nHm.\n</think>\n\nYes.";
+        assertEquals("Yes.\n", chat("Hello\n").out());
+        cli.outTerminal = true;
+        String shown = chat("Hello\n").out();
+        assertTrue(shown.contains("Hm.") && shown.indexOf("Hm.") < shown.indexOf("Yes."), shown);
+        assertFalse(shown.contains("think>"), shown);
+    }
+
+    @Test
     void lastLineNeedsNoLineEnd() {
         assertEquals("Answer 1.\n", chat("Hello").out());
     }

@@ -5,13 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.chat.ChatReply;
+import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.OutOfResourcesException;
-import dev.tenon.api.text.ChatMessage;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.cli.main.FakeEngine;
 import dev.tenon.platform.cli.main.FakeTokenizer;
@@ -57,7 +58,7 @@ class ConversationTests {
     }
 
     private Usage send(String text) {
-        return conversation.send(text, SamplingParams.greedy(), -1, List.of(), t -> {});
+        return conversation.send(text, SamplingParams.greedy(), -1, List.of(), t -> {}, t -> {});
     }
 
     private String sent(int request) {
@@ -116,7 +117,7 @@ class ConversationTests {
         String expected = FakeEngine.chatMl(Map.of(
                 "messages",
                 conversation.messages().subList(0, 8).stream()
-                        .map(m -> Map.of("role", m.role(), "content", m.content()))
+                        .map(m -> Map.of("role", m.role(), "content", m.text()))
                         .toList(),
                 "add_generation_prompt",
                 true));
@@ -164,21 +165,39 @@ class ConversationTests {
 
     @Test
     void answerCutByTheLimitIsContinuedRightly() {
-        Usage usage = conversation.send("One", SamplingParams.greedy(), 3, List.of(), t -> {});
+        Usage usage = conversation.send("One", SamplingParams.greedy(), 3, List.of(), t -> {}, t -> {});
         assertEquals(FinishReason.LENGTH, usage.finish());
-        assertEquals("Ans", conversation.messages().getLast().content());
+        assertEquals("Ans", conversation.messages().getLast().text());
         send("Two");
         assertEquals(user("One") + OPEN + "Ans<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
     }
 
     @Test
+    void reasoningIsNoPartOfTheAnswer() {
+        List<String> asked = new ArrayList<>();
+        engine.answer = text -> {
+            asked.add(text);
+            return "<think>\nHm, hm.\n</think>\n\nYes.";
+        };
+        ChatReply.Collector heard = new ChatReply.Collector();
+        conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {}, heard);
+        ChatTurn answer = conversation.messages().getLast();
+        assertEquals("Yes.", answer.text());
+        assertEquals("\nHm, hm.\n", answer.reasoning());
+        assertEquals(answer.text(), heard.reply().text());
+        assertEquals(answer.reasoning(), heard.reply().reasoning());
+        send("Two");
+        assertEquals(user("One") + OPEN + "Yes.<|im_end|>\n" + user("Two") + OPEN, asked.getLast());
+    }
+
+    @Test
     void cancelledAnswerIsContinuedRightly() {
-        conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {
+        conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {}, t -> {
             if (t.equals("s")) {
                 session.cancel();
             }
         });
-        assertEquals("Ans", conversation.messages().getLast().content());
+        assertEquals("Ans", conversation.messages().getLast().text());
         send("Two");
         assertEquals(user("One") + OPEN + "Ans<|im_end|>\n" + user("Two") + OPEN, seen.get(1));
     }
@@ -202,11 +221,11 @@ class ConversationTests {
         for (int turn = 1; turn <= 20; turn++) {
             assertEquals(FinishReason.STOP, send("Message " + turn).finish(), "turn " + turn);
             assertTrue(session.length() <= 200);
-            List<ChatMessage> held = conversation.messages();
-            assertEquals("Be kind.", held.getFirst().content());
+            List<ChatTurn> held = conversation.messages();
+            assertEquals("Be kind.", held.getFirst().text());
             assertEquals("user", held.get(1).role());
-            assertEquals("Message " + turn, held.get(held.size() - 2).content());
-            assertEquals("Answer " + turn + ".", held.getLast().content());
+            assertEquals("Message " + turn, held.get(held.size() - 2).text());
+            assertEquals("Answer " + turn + ".", held.getLast().text());
         }
         String last = seen.getLast();
         assertTrue(
@@ -242,7 +261,7 @@ class ConversationTests {
         send("One");
         Usage usage = send("Two");
         assertEquals(FinishReason.STOP, usage.finish());
-        assertEquals("0123456789".repeat(7), conversation.messages().getLast().content());
+        assertEquals("0123456789".repeat(7), conversation.messages().getLast().text());
         assertEquals(1, conversation.turnsLeft());
         assertTrue(seen.getLast().startsWith(user("Two") + OPEN + "0123456789"), seen.getLast());
         assertEquals(71, usage.generatedTokens());
@@ -267,7 +286,7 @@ class ConversationTests {
     void failingListenerLeavesTheConversationAsItWas() {
         assertThrows(
                 IllegalStateException.class,
-                () -> conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {
+                () -> conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {}, t -> {
                     throw new IllegalStateException("no more");
                 }));
         assertEquals(0, conversation.messages().size());

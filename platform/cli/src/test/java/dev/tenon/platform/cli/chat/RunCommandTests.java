@@ -2,6 +2,7 @@ package dev.tenon.platform.cli.chat;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.platform.cli.main.FakeTokenizer;
@@ -31,6 +32,16 @@ class RunCommandTests {
 
     private String promptOf(int request) {
         return new FakeTokenizer(false).decode(cli.engine.requests.get(request).prompt());
+    }
+
+    @Test
+    void aChatsReasoningIsShownOnATerminalOnly() {
+        cli.engine.answer = text -> "<think>\nHm.\n</think>\n\nYes.";
+        assertEquals("Yes.\n", cli.run("run", "--chat", "-p", "Hello").out());
+        cli.outTerminal = true;
+        String shown = cli.run("run", "--chat", "-p", "Hello").out();
+        assertTrue(shown.contains("Hm.\n\nYes."), shown);
+        assertFalse(shown.contains("think>"), shown);
     }
 
     @Test

@@ -68,9 +68,21 @@ class StyledTextTests {
     }
 
     @Test
-    void reasoningIsGrey() {
-        assertEquals(GREY + "\nhm" + OFF + "\n\nYes", show(80, "<think>\nhm</think>\n\nYes"));
-        assertEquals(GREY + "hm" + OFF, show(80, "<think>hm"));
+    void reasoningIsGreyAndStandsAboveTheAnswer() {
+        StyledText text = new StyledText(80);
+        assertEquals(
+                GREY + "hm **\n\n" + OFF + "Yes",
+                text.reasoning() + text.next("hm **") + text.answer() + text.next("Yes") + text.finish());
+        StyledText lines = new StyledText(80);
+        assertEquals(
+                GREY + "hm\n\n" + OFF + "Yes",
+                lines.reasoning() + lines.next("hm\n") + lines.answer() + lines.next("Yes") + lines.finish());
+        StyledText open = new StyledText(80);
+        assertEquals(GREY + "hm" + OFF, open.reasoning() + open.next("hm") + open.finish());
+        StyledText plain = StyledText.plain(80, false);
+        assertEquals(
+                "hm\n\nYes",
+                plain.reasoning() + plain.next("hm") + plain.answer() + plain.next("Yes") + plain.finish());
     }
 
     @Test
