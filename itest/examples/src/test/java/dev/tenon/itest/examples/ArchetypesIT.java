@@ -36,7 +36,8 @@ class ArchetypesIT {
     private static final Map<String, List<String>> NAMES = Map.of(
             "format", List.of("--id", "MY8", "--number", "50008"),
             "model", List.of("--id", "mylma"),
-            "backend", List.of("--id", "mine"));
+            "backend", List.of("--id", "mine"),
+            "command", List.of());
 
     @TempDir
     static Path shared;
@@ -125,7 +126,7 @@ class ArchetypesIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"format", "model", "backend"})
+    @ValueSource(strings = {"format", "model", "backend", "command"})
     void theCommandMakesWhatTheArchetypePluginMakes(String kind) throws Exception {
         Path made = MADE.resolve(kind + "/out/my-" + kind);
         Path project = project(kind);

@@ -47,7 +47,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Runs contract tests on this machine: of what a bundle's jar offers (formats, kernels,"
-                    + " architectures, backends), of an installed backend, or suites by name.",
+                    + " architectures, backends, commands), of an installed backend, or suites by name.",
             "Suites of a backend: ops (numbers), schedule (batches, fusion), capture (steps that run again), queue"
                     + " (threads, limits, errors); others: gguf (files), server (HTTP at loopback).",
             "A jar is tried in a fresh process beside the distribution's bundles, without deploy/ and etc/.",

@@ -35,7 +35,8 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Makes a folder with a project for a bundle of your own: code that works, and the test that it has to pass.",
-            "Installs the api and the contract tests, which the project's build needs, into Maven's local repository."
+            "Installs the api, the contract tests and the command line, which the project's build needs, into Maven's local"
+                    + " repository."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -65,7 +66,7 @@ public final class NewCommand implements TenonCommand {
             index = "0",
             arity = "0..1",
             paramLabel = "KIND",
-            description = "What the bundle offers: format, model or backend.")
+            description = "What the bundle offers: format, model, backend or command.")
     private String kind;
 
     @Parameters(
@@ -85,7 +86,7 @@ public final class NewCommand implements TenonCommand {
     @Option(
             names = "--id",
             paramLabel = "ID",
-            description = "Id of the format (as for quantize), architecture (as in model files) or backend.")
+            description = "Id of the format (as for quantize), architecture (as in model files), backend or command.")
     private String id;
 
     @Option(
@@ -96,7 +97,7 @@ public final class NewCommand implements TenonCommand {
 
     @Option(
             names = "--install",
-            description = "Make no project: only install the api and the contract tests, for a project that is there.")
+            description = "Make no project: only install what its build needs, for a project that is there.")
     private boolean install;
 
     private BundleContext context;
@@ -120,7 +121,7 @@ public final class NewCommand implements TenonCommand {
         }
         LocalRepository repository = LocalRepository.find(System.getenv(), Path.of(System.getProperty("user.home")));
         boolean written = repository.install(Path.of(context.getProperty("tenon.home")));
-        console.note("tenon-api and tenon-itest-testkit " + LocalRepository.version()
+        console.note(String.join(", ", LocalRepository.ARTIFACTS) + " " + LocalRepository.version()
                 + (written ? " were installed into " : " are in ") + repository.folder());
         return 0;
     }

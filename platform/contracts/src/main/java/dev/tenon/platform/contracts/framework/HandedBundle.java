@@ -8,8 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.jar.JarFile;
 import java.util.jar.Manifest;
@@ -18,6 +20,7 @@ import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
 import org.osgi.framework.FrameworkUtil;
+import org.osgi.framework.InvalidSyntaxException;
 import org.osgi.framework.ServiceReference;
 import org.osgi.framework.wiring.BundleRevision;
 import org.osgi.framework.wiring.FrameworkWiring;
@@ -160,6 +163,39 @@ public final class HandedBundle {
             }
         }
         return services;
+    }
+
+    /// {@return a property of the services of a type that the bundle offers, in the order of [#services]}
+    ///
+    /// @param type the type
+    /// @param property the property's name
+    public List<Object> properties(Class<?> type, String property) {
+        return references().stream()
+                .filter(reference -> types(reference).contains(type.getName()))
+                .map(reference -> reference.getProperty(property))
+                .toList();
+    }
+
+    /// {@return a property of the services of a type that bundles of other names offer}
+    ///
+    /// @param type the type
+    /// @param property the property's name
+    public Set<Object> propertiesOfOthers(Class<?> type, String property) {
+        BundleContext context = FrameworkUtil.getBundle(HandedBundle.class).getBundleContext();
+        Set<Object> values = new HashSet<>();
+        try {
+            ServiceReference<?>[] all = context.getAllServiceReferences(type.getName(), null);
+            for (ServiceReference<?> reference : all == null ? new ServiceReference<?>[0] : all) {
+                Bundle other = reference.getBundle();
+                boolean same = other == null || bundle.getSymbolicName().equals(other.getSymbolicName());
+                if (!same && reference.getProperty(property) != null) {
+                    values.add(reference.getProperty(property));
+                }
+            }
+        } catch (InvalidSyntaxException e) {
+            throw new IllegalStateException(e); // there is no filter
+        }
+        return values;
     }
 
     /// {@return the simple names of all types that the bundle offers, in alphabetical order}

@@ -9,6 +9,7 @@ import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.contracts.framework.HandedBundle;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -19,6 +20,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.osgi.framework.Constants;
 
 /// Runs the contract of each service that a bundle offers.
 public final class Contracts {
@@ -92,12 +95,15 @@ public final class Contracts {
         List<KernelProvider> ownKernels = bundle.services(KernelProvider.class);
         List<ModelArchitecture> ownArchitectures = bundle.services(ModelArchitecture.class);
         List<Backend> ownBackends = bundle.services(Backend.class);
-        if (ownFormats.isEmpty() && ownKernels.isEmpty() && ownArchitectures.isEmpty() && ownBackends.isEmpty()) {
+        List<TenonCommand> ownCommands = bundle.services(TenonCommand.class);
+        if (Stream.of(ownFormats, ownKernels, ownArchitectures, ownBackends, ownCommands)
+                .allMatch(List::isEmpty)) {
             List<String> offers = bundle.offers();
             throw new TenonException(
                     ErrorCode.ITEST_NOTHING,
                     bundle.title()
-                            + " offers no format, kernel, architecture or backend, and only these have contracts; "
+                            + " offers no format, kernel, architecture, backend or command, and only these have"
+                            + " contracts; "
                             + (offers.isEmpty()
                                     ? "it offers no services. Is @Component missing, or a service that a"
                                             + " component refers to?"
@@ -120,6 +126,17 @@ public final class Contracts {
             run("architecture " + architecture.id(), SelectedArchitectureContract.class);
         }
         ownBackends.forEach(this::backend);
+        commands(bundle, ownCommands);
+    }
+
+    private void commands(HandedBundle bundle, List<TenonCommand> commands) {
+        List<Object> names = bundle.properties(TenonCommand.class, TenonCommand.NAME);
+        List<Object> scopes = bundle.properties(TenonCommand.class, Constants.SERVICE_SCOPE);
+        Set<Object> others = bundle.propertiesOfOthers(TenonCommand.class, TenonCommand.NAME);
+        for (int i = 0; i < commands.size(); i++) {
+            CommandContract.select(new CommandContract.Selection(commands.get(i), names.get(i), scopes.get(i), others));
+            run("command " + names.get(i), CommandContract.class);
+        }
     }
 
     private List<ModelArchitecture> fitting(List<ModelArchitecture> offered, String fileOf) {

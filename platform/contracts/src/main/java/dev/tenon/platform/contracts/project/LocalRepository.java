@@ -9,17 +9,24 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// Maven's local repository, into which the distribution installs what projects are compiled against: the api
-/// and the contracts, with the poms of the build that made them.
+/// Maven's local repository, into which the distribution installs what projects are compiled against: the api, the
+/// contracts and the command line, with the poms of the build that made them.
 ///
 /// @param folder the repository
 public record LocalRepository(Path folder) {
+    /// What is installed.
+    public static final List<String> ARTIFACTS = List.of("tenon-api", "tenon-itest-testkit", "tenon-platform-cli");
+
+    private static final String API = ARTIFACTS.get(0);
+    private static final String CONTRACTS = ARTIFACTS.get(1);
+    private static final String CLI = ARTIFACTS.get(2);
     private static final String POMS = "/META-INF/poms/";
     private static final String TESTKIT = "/itest-lib/testkit.jar";
     private static final Pattern OPTION = Pattern.compile("-Dmaven\\.repo\\.local=(\\S+)");
@@ -62,29 +69,33 @@ public record LocalRepository(Path folder) {
         return matcher.group(1);
     }
 
-    /// Installs the api and the contracts, as `mvn install` does in a source tree.
+    /// Installs them, as `mvn install` does in a source tree.
     ///
-    /// @param home the distribution, in whose `bundles/` the api lies
+    /// @param home the distribution, in whose `bundles/` the api and the command line lie
     /// @return whether something had to be written
     /// @throws TenonException (`IO-001`) if it cannot be
     public boolean install(Path home) {
         String version = version();
-        String api = "tenon-api-" + version + ".jar";
-        Path jar = home.resolve("bundles").resolve(api);
+        Path bundles = home.resolve("bundles");
         try {
-            boolean parent = put("tenon", version, "pom", resource(POMS + "pom.xml"));
-            boolean first = put("tenon-api", version, "pom", resource(POMS + "api/pom.xml"))
-                    | put("tenon-api", version, "jar", Files.readAllBytes(jar));
-            boolean second = put("tenon-itest-testkit", version, "pom", resource(POMS + "itest/testkit/pom.xml"))
-                    | put("tenon-itest-testkit", version, "jar", resource(TESTKIT));
-            return parent | first | second;
+            return put("tenon", version, "pom", resource(POMS + "pom.xml"))
+                    | put(API, version, "pom", resource(POMS + "api/pom.xml"))
+                    | put(API, version, "jar", bundle(bundles, API, version))
+                    | put(CLI, version, "pom", resource(POMS + "platform/cli/pom.xml"))
+                    | put(CLI, version, "jar", bundle(bundles, CLI, version))
+                    | put(CONTRACTS, version, "pom", resource(POMS + "itest/testkit/pom.xml"))
+                    | put(CONTRACTS, version, "jar", resource(TESTKIT));
         } catch (IOException e) {
             throw new TenonException(
                     ErrorCode.IO,
-                    api + " and tenon-itest-testkit cannot be installed into Maven's local repository " + folder + ": "
-                            + e,
+                    String.join(", ", ARTIFACTS) + " " + version + " cannot be installed into Maven's local repository "
+                            + folder + ": " + e,
                     e);
         }
+    }
+
+    private static byte[] bundle(Path bundles, String artifact, String version) throws IOException {
+        return Files.readAllBytes(bundles.resolve(artifact + "-" + version + ".jar"));
     }
 
     /// Writes a file unless it is there already, in one step: another build may be reading.

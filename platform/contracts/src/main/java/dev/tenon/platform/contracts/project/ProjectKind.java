@@ -9,7 +9,8 @@ import java.util.Locale;
 public enum ProjectKind {
     FORMAT,
     MODEL,
-    BACKEND;
+    BACKEND,
+    COMMAND;
 
     /// {@return the name of its archetype's folder, which commands use too}
     public String word() {
@@ -26,7 +27,7 @@ public enum ProjectKind {
                 .findFirst()
                 .orElseThrow(() -> new TenonException(
                         ErrorCode.USAGE,
-                        "There is no project of the kind '" + word + "', only format, model and backend: tenon new"
-                                + " format my-format"));
+                        "There is no project of the kind '" + word + "', only format, model, backend and command: tenon"
+                                + " new format my-format"));
     }
 }

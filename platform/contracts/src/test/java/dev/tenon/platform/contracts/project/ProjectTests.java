@@ -52,7 +52,8 @@ class ProjectTests {
         "MODEL, my-model, com.example.mymodel, MyModel, mymodel",
         "MODEL, qwen2, com.example.qwen2, Qwen2, qwen2",
         "BACKEND, native, com.example.native_, Native, native",
-        "BACKEND, my-gpu-2, com.example.mygpu2, MyGpu2, my-gpu-2"
+        "BACKEND, my-gpu-2, com.example.mygpu2, MyGpu2, my-gpu-2",
+        "COMMAND, my-command, com.example.mycommand, MyCommand, my-command"
     })
     void allNamesFollowFromOne(ProjectKind kind, String name, String packageName, String className, String id) {
         ProjectNames names = names(kind, name);
@@ -159,10 +160,11 @@ class ProjectTests {
     }
 
     @Test
-    void theApiAndTheContractsAreInstalledOnce() throws Exception {
+    void whatProjectsAreCompiledAgainstIsInstalledOnce() throws Exception {
         String version = LocalRepository.version();
         Path api = Files.createDirectories(folder.resolve("home/bundles")).resolve("tenon-api-" + version + ".jar");
         Files.writeString(api, "the api");
+        Files.writeString(api.resolveSibling("tenon-platform-cli-" + version + ".jar"), "the command line");
         LocalRepository repository = new LocalRepository(folder.resolve("m2"));
         assertTrue(repository.install(folder.resolve("home")));
         assertFalse(repository.install(folder.resolve("home")), "all is there");
@@ -173,6 +175,9 @@ class ProjectTests {
         String testkit = "tenon-itest-testkit/" + version + "/tenon-itest-testkit-" + version;
         assertEquals(-1, Files.mismatch(ours.resolve(testkit + ".jar"), resource("/itest-lib/testkit.jar")));
         assertTrue(Files.exists(ours.resolve(testkit + ".pom")));
+        String cli = "tenon-platform-cli/" + version + "/tenon-platform-cli-" + version;
+        assertEquals("the command line", Files.readString(ours.resolve(cli + ".jar")));
+        assertTrue(Files.exists(ours.resolve(cli + ".pom")));
         assertTrue(Files.exists(ours.resolve("tenon/" + version + "/tenon-" + version + ".pom")));
         Files.writeString(api, "a later api");
         assertTrue(repository.install(folder.resolve("home")));
