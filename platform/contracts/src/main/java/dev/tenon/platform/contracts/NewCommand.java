@@ -54,6 +54,7 @@ import picocli.CommandLine.Spec;
 public final class NewCommand implements TenonCommand {
     private static final String ARCHETYPES = "META-INF/archetypes/";
     private static final String WRAPPER = "META-INF/wrapper/";
+    private static final String SOURCES_OF = "META-INF/sources/";
     private static final String SOURCES = "/src/main/resources/";
 
     @ParentCommand
@@ -120,7 +121,8 @@ public final class NewCommand implements TenonCommand {
             make();
         }
         LocalRepository repository = LocalRepository.find(System.getenv(), Path.of(System.getProperty("user.home")));
-        boolean written = repository.install(Path.of(context.getProperty("tenon.home")));
+        boolean written = repository.install(
+                Path.of(context.getProperty("tenon.home")), artifact -> read(SOURCES_OF + artifact + "/"));
         console.note(String.join(", ", LocalRepository.ARTIFACTS) + " " + LocalRepository.version()
                 + (written ? " were installed into " : " are in ") + repository.folder());
         return 0;

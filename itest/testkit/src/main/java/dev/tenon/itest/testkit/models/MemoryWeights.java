@@ -12,7 +12,8 @@ import java.util.Map;
 
 /// Weights in native memory, each aligned to 32 bytes as in a GGUF file.
 ///
-/// Owns the memory: whoever made it closes it, after every plan and [Reference] that uses it.
+/// Owns the memory: whoever made it closes it, after every plan and
+/// [dev.tenon.itest.testkit.reference.Reference] that uses it.
 /// Adding is for one thread; reading is safe for any.
 public final class MemoryWeights implements Weights, AutoCloseable {
     private record Entry(TensorInfo info, QuantFormat format, MemorySegment data) {}

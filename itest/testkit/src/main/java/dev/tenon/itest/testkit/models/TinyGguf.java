@@ -51,7 +51,7 @@ public final class TinyGguf {
     /// Adds a tensor.
     ///
     /// @param name tensor name
-    /// @param ggmlType type number, [QuantFormat#ggmlType()]
+    /// @param ggmlType type number, [dev.tenon.api.quant.QuantFormat#ggmlType()]
     /// @param shape lengths, the fastest first
     /// @param data the bytes; not copied
     /// @return this

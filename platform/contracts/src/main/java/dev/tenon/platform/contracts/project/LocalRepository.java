@@ -2,22 +2,28 @@ package dev.tenon.platform.contracts.project;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.LocalDateTime;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.jar.JarOutputStream;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
 
 /// Maven's local repository, into which the distribution installs what projects are compiled against: the api, the
-/// contracts and the command line, with the poms of the build that made them.
+/// contracts and the command line, with their sources and the poms of the build that made them.
 ///
 /// @param folder the repository
 public record LocalRepository(Path folder) {
@@ -72,19 +78,25 @@ public record LocalRepository(Path folder) {
     /// Installs them, as `mvn install` does in a source tree.
     ///
     /// @param home the distribution, in whose `bundles/` the api and the command line lie
+    /// @param sources the source files of an artifact, by their paths
     /// @return whether something had to be written
     /// @throws TenonException (`IO-001`) if it cannot be
-    public boolean install(Path home) {
+    public boolean install(Path home, Function<String, Map<String, byte[]>> sources) {
         String version = version();
         Path bundles = home.resolve("bundles");
         try {
-            return put("tenon", version, "pom", resource(POMS + "pom.xml"))
-                    | put(API, version, "pom", resource(POMS + "api/pom.xml"))
-                    | put(API, version, "jar", bundle(bundles, API, version))
-                    | put(CLI, version, "pom", resource(POMS + "platform/cli/pom.xml"))
-                    | put(CLI, version, "jar", bundle(bundles, CLI, version))
-                    | put(CONTRACTS, version, "pom", resource(POMS + "itest/testkit/pom.xml"))
-                    | put(CONTRACTS, version, "jar", resource(TESTKIT));
+            boolean written = false;
+            for (String artifact : ARTIFACTS) {
+                written |= put(artifact, version, "-sources.jar", zipped(sources.apply(artifact)));
+            }
+            return written
+                    | put("tenon", version, ".pom", resource(POMS + "pom.xml"))
+                    | put(API, version, ".pom", resource(POMS + "api/pom.xml"))
+                    | put(API, version, ".jar", bundle(bundles, API, version))
+                    | put(CLI, version, ".pom", resource(POMS + "platform/cli/pom.xml"))
+                    | put(CLI, version, ".jar", bundle(bundles, CLI, version))
+                    | put(CONTRACTS, version, ".pom", resource(POMS + "itest/testkit/pom.xml"))
+                    | put(CONTRACTS, version, ".jar", resource(TESTKIT));
         } catch (IOException e) {
             throw new TenonException(
                     ErrorCode.IO,
@@ -98,9 +110,23 @@ public record LocalRepository(Path folder) {
         return Files.readAllBytes(bundles.resolve(artifact + "-" + version + ".jar"));
     }
 
+    /// The same bytes for the same files.
+    private static byte[] zipped(Map<String, byte[]> files) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (JarOutputStream jar = new JarOutputStream(bytes)) {
+            for (Map.Entry<String, byte[]> file : new TreeMap<>(files).entrySet()) {
+                ZipEntry entry = new ZipEntry(file.getKey());
+                entry.setTimeLocal(LocalDateTime.of(2000, 1, 1, 0, 0));
+                jar.putNextEntry(entry);
+                jar.write(file.getValue());
+            }
+        }
+        return bytes.toByteArray();
+    }
+
     /// Writes a file unless it is there already, in one step: another build may be reading.
-    private boolean put(String artifact, String version, String type, byte[] content) throws IOException {
-        Path file = folder.resolve(Path.of("dev", "tenon", artifact, version, artifact + "-" + version + "." + type));
+    private boolean put(String artifact, String version, String ending, byte[] content) throws IOException {
+        Path file = folder.resolve(Path.of("dev", "tenon", artifact, version, artifact + "-" + version + ending));
         if (Files.exists(file) && Arrays.equals(Files.readAllBytes(file), content)) {
             return false;
         }

@@ -14,7 +14,9 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -166,8 +168,10 @@ class ProjectTests {
         Files.writeString(api, "the api");
         Files.writeString(api.resolveSibling("tenon-platform-cli-" + version + ".jar"), "the command line");
         LocalRepository repository = new LocalRepository(folder.resolve("m2"));
-        assertTrue(repository.install(folder.resolve("home")));
-        assertFalse(repository.install(folder.resolve("home")), "all is there");
+        Function<String, Map<String, byte[]>> sources =
+                artifact -> Map.of("A.java", ("class of " + artifact).getBytes(StandardCharsets.UTF_8));
+        assertTrue(repository.install(folder.resolve("home"), sources));
+        assertFalse(repository.install(folder.resolve("home"), sources), "all is there");
         Path ours = folder.resolve("m2/dev/tenon");
         String name = "tenon-api/" + version + "/tenon-api-" + version;
         assertEquals("the api", Files.readString(ours.resolve(name + ".jar")));
@@ -178,9 +182,13 @@ class ProjectTests {
         String cli = "tenon-platform-cli/" + version + "/tenon-platform-cli-" + version;
         assertEquals("the command line", Files.readString(ours.resolve(cli + ".jar")));
         assertTrue(Files.exists(ours.resolve(cli + ".pom")));
+        try (ZipFile zip = new ZipFile(ours.resolve(cli + "-sources.jar").toFile())) {
+            String text = new String(zip.getInputStream(zip.getEntry("A.java")).readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals("class of tenon-platform-cli", text);
+        }
         assertTrue(Files.exists(ours.resolve("tenon/" + version + "/tenon-" + version + ".pom")));
         Files.writeString(api, "a later api");
-        assertTrue(repository.install(folder.resolve("home")));
+        assertTrue(repository.install(folder.resolve("home"), sources));
         assertEquals("a later api", Files.readString(ours.resolve(name + ".jar")));
     }
 }
