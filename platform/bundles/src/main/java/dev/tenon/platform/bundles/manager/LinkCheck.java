@@ -27,7 +27,8 @@ import org.osgi.framework.wiring.BundleWiring;
 /// the bundle was installed.
 ///
 /// Every class is loaded and linked, none is initialized. Packages that the bundle neither has nor
-/// is bound to are left out: what a library names there it can do without.
+/// is bound to are left out: what a library names there it can do without. So are those of the JDK, also where a
+/// bundle imports them: methods such as `VarHandle.get` have any signature, and reflection hides some members.
 final class LinkCheck {
     /// Of one bundle; further faults mostly have the same reason.
     private static final int MOST = 5;
@@ -53,12 +54,22 @@ final class LinkCheck {
                 .filter(file -> !file.startsWith("META-INF/") && !file.endsWith("module-info.class"))
                 .sorted()
                 .toList();
+        Stream<String> imported = wiring.getRequiredWires(PackageNamespace.PACKAGE_NAMESPACE).stream()
+                .map(wire -> wire.getCapability().getAttributes().get(PackageNamespace.PACKAGE_NAMESPACE))
+                .map(Object::toString);
+        return faults(wiring.getClassLoader(), classes, imported);
+    }
+
+    /// {@return a line for each fault}
+    ///
+    /// @param loader of the classes
+    /// @param classes their files
+    /// @param imported packages of others that they are bound to
+    static List<String> faults(ClassLoader loader, List<String> classes, Stream<String> imported) {
         Set<String> packages =
                 classes.stream().map(LinkCheck::packageOf).collect(Collectors.toCollection(HashSet::new));
-        wiring.getRequiredWires(PackageNamespace.PACKAGE_NAMESPACE).stream()
-                .map(wire -> wire.getCapability().getAttributes().get(PackageNamespace.PACKAGE_NAMESPACE))
-                .forEach(each -> packages.add(each.toString().replace('.', '/')));
-        LinkCheck check = new LinkCheck(wiring.getClassLoader(), packages);
+        imported.filter(each -> !each.startsWith("java.")).forEach(each -> packages.add(each.replace('.', '/')));
+        LinkCheck check = new LinkCheck(loader, packages);
         List<String> faults = new ArrayList<>();
         for (String file : classes) {
             if (faults.size() < MOST) {
