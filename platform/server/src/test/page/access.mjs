@@ -108,6 +108,24 @@ export const access = {
     assert.equal(again.length, 3, String(again)); // the question, its answer, and the block that has grown
   },
 
+  async "code that grows keeps its colours"(page) {
+    await send(page, "Code.");
+    await say(page, 5, "```java\nint x");
+    await until(page, () => document.querySelectorAll(".message:last-child .hljs-type").length === 1);
+    await page.evaluate(() => {
+      window.bare = 0;
+      const observer = new MutationObserver(() => (window.bare += document.querySelector(".message:last-child .hljs-type") ? 0 : 1));
+      observer.observe(document.querySelector(".messages"), { childList: true, subtree: true });
+    });
+    await say(page, 5, " = 1;\nint y");
+    await until(page, () => document.querySelectorAll(".message:last-child .hljs-type").length === 2);
+    await say(page, 5, " = 2;\n```\n");
+    await end(page, 5);
+    await ended(page);
+    assert.equal(await page.evaluate(() => document.querySelectorAll(".message:last-child .hljs-type").length), 2);
+    assert.equal(await page.evaluate(() => window.bare), 0);
+  },
+
   async "to the end leads to the end, and is gone there"(page) {
     const jump = page.getByRole("button", { name: "To the end" });
     await until(page, () => getComputedStyle(document.querySelector(".jump")).visibility === "hidden");

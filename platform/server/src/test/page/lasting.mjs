@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { begun, end, fake, kept, request, say, send, stopped } from "./answers.mjs";
-import { address, answers, ask, ended, newTab, open, withKey } from "./browser.mjs";
+import { address, answers, ask, ended, newTab, open, until, withKey } from "./browser.mjs";
 
 const entry = (page, title) => page.locator(".entry", { hasText: title });
 const answer = (page) => answers(page).last().locator(".markdown").last();
@@ -212,6 +212,7 @@ export const lasting = {
     await Promise.all([page.reload(), other.reload()]);
     for (const tab of [page, other]) {
       await answer(tab).getByText("Two").waitFor();
+      await until(tab, () => document.querySelectorAll(".message.user").length >= 3); // the end is drawn first
       assert.deepEqual(await tab.locator(".message.user .plain").allTextContents(), ["First chat.", "From one.", "From the other."]);
     }
     await other.getByRole("button", { name: /^Delete Of/ }).click({ force: true });

@@ -23,7 +23,7 @@ public final class PageFiles implements Endpoint {
     /// stands in a document, and no text becomes a document without passing the sanitiser.
     static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
             + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
-            + " require-trusted-types-for 'script'; trusted-types dompurify";
+            + " require-trusted-types-for 'script'; trusted-types dompurify code-worker";
 
     private static final String LIST = "files.txt";
     private static final String INDEX = "index.html";

@@ -1,42 +1,43 @@
-// Colours code by its language.
+// Shows code in colours, which a worker finds.
 
-import hljs from "./lib/highlight/core.js";
-import bash from "./lib/highlight/bash.js";
-import c from "./lib/highlight/c.js";
-import cpp from "./lib/highlight/cpp.js";
-import csharp from "./lib/highlight/csharp.js";
-import css from "./lib/highlight/css.js";
-import diff from "./lib/highlight/diff.js";
-import dockerfile from "./lib/highlight/dockerfile.js";
-import go from "./lib/highlight/go.js";
-import ini from "./lib/highlight/ini.js";
-import java from "./lib/highlight/java.js";
-import javascript from "./lib/highlight/javascript.js";
-import json from "./lib/highlight/json.js";
-import kotlin from "./lib/highlight/kotlin.js";
-import markdown from "./lib/highlight/markdown.js";
-import php from "./lib/highlight/php.js";
-import python from "./lib/highlight/python.js";
-import ruby from "./lib/highlight/ruby.js";
-import rust from "./lib/highlight/rust.js";
-import sql from "./lib/highlight/sql.js";
-import typescript from "./lib/highlight/typescript.js";
-import xml from "./lib/highlight/xml.js";
-import yaml from "./lib/highlight/yaml.js";
+const WORKER = new URL("./code-worker.js", import.meta.url).href;
+// What may become a script has to be named: this policy knows one address.
+const policy = globalThis.trustedTypes?.createPolicy("code-worker", { createScriptURL: () => WORKER });
+const worker = new Worker(policy?.createScriptURL("") ?? WORKER, { type: "module" });
 
-const MOST_CHARACTERS = 50_000;
+/** What hears an answer of the worker, by its number. */
+const asked = new Map();
+/** Of each language the code that was coloured last, and its markup. */
+const last = new Map();
+let number = 0;
 
-const LANGUAGES = {
-  bash, c, cpp, csharp, css, diff, dockerfile, go, ini, java, javascript, json, kotlin, markdown, php, python, ruby, rust, sql, typescript, xml, yaml,
+worker.onmessage = ({ data }) => {
+  const hear = asked.get(data.number);
+  asked.delete(data.number);
+  hear(data.markup);
 };
 
-for (const [name, language] of Object.entries(LANGUAGES)) {
-  hljs.registerLanguage(name, language);
-}
-
-/** Markup of coloured code, or null where the language is unknown or the code is too long. */
-export function highlighted(code, language) {
-  return hljs.getLanguage(language) && code.length <= MOST_CHARACTERS
-    ? hljs.highlight(code, { language, ignoreIllegals: true }).value
-    : null;
+/**
+ * Shows code in an element, in colours as soon as they are known: where it is the code that was coloured last and has grown,
+ * its beginning keeps its colours until then.
+ *
+ * @param clean makes nodes of markup
+ */
+export function showCode(element, code, language, clean) {
+  const { code: begin = "", markup = "" } = last.get(language) ?? {};
+  if (begin && code.startsWith(begin)) {
+    element.replaceChildren(clean(markup), code.slice(begin.length));
+  } else {
+    element.textContent = code;
+  }
+  if (!language || code === begin) {
+    return;
+  }
+  asked.set(++number, (coloured) => {
+    if (coloured !== null) {
+      last.set(language, { code, markup: coloured });
+      element.replaceChildren(clean(coloured));
+    }
+  });
+  worker.postMessage({ number, code, language });
 }

@@ -4,7 +4,7 @@
 import { Marked } from "./lib/marked.js";
 import "./lib/purify.js";
 import { copyFrom, iconButton } from "./dom.js";
-import { highlighted } from "./highlight.js";
+import { showCode } from "./highlight.js";
 
 const HARMLESS = /^<\/?(br|sub|sup|kbd|b|i|u|em|strong|mark)\s*\/?>$/i;
 
@@ -21,6 +21,8 @@ const CLEAN = {
   RETURN_DOM_FRAGMENT: true,
 };
 
+const clean = (html) => DOMPurify.sanitize(html, CLEAN);
+
 const escaped = (text) =>
   text.replace(/[&<>"']/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[c]);
 
@@ -29,8 +31,7 @@ const marked = new Marked({
   renderer: {
     code({ text, lang }) {
       const language = (lang || "").split(/\s/)[0].toLowerCase();
-      const code = highlighted(text, language) ?? escaped(text);
-      return `<div class="code"><div class="code-bar"><span>${escaped(language)}</span></div><pre><code>${code}</code></pre></div>`;
+      return `<div class="code"><div class="code-bar"><span>${escaped(language)}</span></div><pre><code>${escaped(text)}</code></pre></div>`;
     },
     // A picture from elsewhere would tell its server of the chat: it becomes a link.
     image({ href, text }) {
@@ -54,12 +55,13 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
 
 function elements(token, links) {
   const html = marked.parser(Object.assign([token], { links }));
-  const fragment = DOMPurify.sanitize(html, CLEAN);
+  const fragment = clean(html);
   for (const box of fragment.querySelectorAll("input")) {
     box.disabled = true;
   }
   for (const bar of fragment.querySelectorAll(".code-bar")) {
     const code = bar.parentElement.querySelector("code");
+    showCode(code, code.textContent, bar.textContent, clean);
     const button = iconButton("copy", "Copy code", () => copyFrom(button, code.textContent));
     bar.append(button);
     code.parentElement.tabIndex = 0; // it scrolls, also by keys
