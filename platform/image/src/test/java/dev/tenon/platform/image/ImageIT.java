@@ -132,6 +132,11 @@ class ImageIT {
     /// environment
     /// of the image. The port is a free one of loopback, for the network is shared with the test.
     private static Process start(String... arguments) throws IOException {
+        return startWith(List.of(), arguments);
+    }
+
+    /// The same with further variables, `NAME=VALUE`.
+    private static Process startWith(List<String> variables, String... arguments) throws IOException {
         for (String name : List.of("proc", "dev")) {
             Files.createDirectories(root.resolve(name));
         }
@@ -149,6 +154,7 @@ class ImageIT {
                 """, "sh", root.toString(), MODELS.toString()));
         command.addAll(List.of("/usr/bin/env", "-i"));
         command.addAll(texts(config.at("/config/Env")));
+        command.addAll(variables);
         command.addAll(List.of(
                 "/usr/sbin/chroot", "--userspec=" + config.at("/config/User").asText(), root.toString()));
         command.addAll(texts(config.at("/config/Entrypoint")));
@@ -200,6 +206,13 @@ class ImageIT {
         } finally {
             process.destroyForcibly();
         }
+    }
+
+    @Test
+    void theMostOfTheHeapMayBeLessThanItsUsualLeast() throws Exception {
+        requireRoot();
+        Process process = startWith(List.of("JDK_JAVA_OPTIONS=-Xmx64m"), "--version");
+        assertEquals(0, process.waitFor(), ImageIT::errors);
     }
 
     @Test
