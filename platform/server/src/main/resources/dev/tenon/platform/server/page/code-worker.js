@@ -34,8 +34,8 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
   hljs.registerLanguage(name, language);
 }
 
-/** Answers a number with the markup of coloured code, or with null where the language is unknown or the code is too long. */
-onmessage = ({ data: { number, code, language } }) => {
+/** Answers code with the markup of its colours, or with null where the language is unknown or the code is too long. */
+onmessage = ({ data: { code, language } }) => {
   const known = hljs.getLanguage(language) && code.length <= MOST_CHARACTERS;
-  postMessage({ number, markup: known ? hljs.highlight(code, { language, ignoreIllegals: true }).value : null });
+  postMessage(known ? hljs.highlight(code, { language, ignoreIllegals: true }).value : null);
 };

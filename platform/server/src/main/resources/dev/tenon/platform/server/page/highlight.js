@@ -5,39 +5,47 @@ const WORKER = new URL("./code-worker.js", import.meta.url).href;
 const policy = globalThis.trustedTypes?.createPolicy("code-worker", { createScriptURL: () => WORKER });
 const worker = new Worker(policy?.createScriptURL("") ?? WORKER, { type: "module" });
 
-/** What hears an answer of the worker, by its number. */
-const asked = new Map();
+/** What is to be coloured, the oldest first; the worker has one of them at a time. */
+const waiting = [];
+let current = null;
 /** Of each language the code that was coloured last, and its markup. */
 const last = new Map();
-let number = 0;
 
-worker.onmessage = ({ data }) => {
-  const hear = asked.get(data.number);
-  asked.delete(data.number);
-  hear(data.markup);
+function next() {
+  do {
+    current = waiting.shift();
+  } while (current && !current.isWanted());
+  if (current) {
+    worker.postMessage({ code: current.code, language: current.language });
+  }
+}
+
+worker.onmessage = ({ data: markup }) => {
+  if (markup !== null) {
+    last.set(current.language, { code: current.code, markup });
+    current.show(markup);
+  }
+  next();
 };
+worker.onerror = next; // the browser tells of it; that code stays plain
 
 /**
  * Shows code in an element, in colours as soon as they are known: where it is the code that was coloured last and has grown,
  * its beginning keeps its colours until then.
  *
  * @param clean makes nodes of markup
+ * @param isWanted tells whether the element is still of use
  */
-export function showCode(element, code, language, clean) {
+export function showCode(element, code, language, clean, isWanted) {
   const { code: begin = "", markup = "" } = last.get(language) ?? {};
   if (begin && code.startsWith(begin)) {
     element.replaceChildren(clean(markup), code.slice(begin.length));
-  } else {
-    element.textContent = code;
   }
   if (!language || code === begin) {
     return;
   }
-  asked.set(++number, (coloured) => {
-    if (coloured !== null) {
-      last.set(language, { code, markup: coloured });
-      element.replaceChildren(clean(coloured));
-    }
-  });
-  worker.postMessage({ number, code, language });
+  waiting.push({ code, language, isWanted, show: (coloured) => element.replaceChildren(clean(coloured)) });
+  if (!current) {
+    next();
+  }
 }

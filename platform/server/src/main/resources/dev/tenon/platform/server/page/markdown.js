@@ -61,7 +61,6 @@ function elements(token, links) {
   }
   for (const bar of fragment.querySelectorAll(".code-bar")) {
     const code = bar.parentElement.querySelector("code");
-    showCode(code, code.textContent, bar.textContent, clean);
     const button = iconButton("copy", "Copy code", () => copyFrom(button, code.textContent));
     bar.append(button);
     code.parentElement.tabIndex = 0; // it scrolls, also by keys
@@ -100,6 +99,11 @@ export function* markdown(element, text) {
     frame.className = "block";
     frame.append(elements(block, tokens.links));
     element.append(frame);
+    for (const code of frame.querySelectorAll(".code")) {
+      const language = code.querySelector(".code-bar span").textContent;
+      const text = code.querySelector("code");
+      showCode(text, text.textContent, language, clean, () => frame.parentElement !== null);
+    }
     shown.push(block.raw);
     yield;
   }
