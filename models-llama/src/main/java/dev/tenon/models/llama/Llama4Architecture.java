@@ -25,9 +25,8 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// Three of four layers rotate neighbouring pairs, norm heads of queries and keys after that, and attend within runs
 /// of 8192 positions. Every fourth layer does not know positions, sees all, and scales queries by their position.
-/// Every `interleave_moe_layer_step`-th layer has experts, of which a token uses one (files may say more), and a shared
-/// expert; the
-/// weight of the chosen one multiplies what goes into it.
+/// Every `interleave_moe_layer_step`-th layer has experts, of which a token uses one in all published models, and a
+/// shared expert; the weight of a chosen one multiplies what goes into it.
 @Component(service = ModelArchitecture.class, property = "model.architecture=llama4")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Llama4Architecture implements ModelArchitecture {

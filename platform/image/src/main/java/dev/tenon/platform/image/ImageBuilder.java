@@ -78,7 +78,7 @@ public final class ImageBuilder {
                         // What bin/tenon starts; the image has no shell.
                         "/opt/java/bin/java",
                         "@" + HOME + "/lib/launcher.options",
-                        "-Xms0", // JDK_JAVA_OPTIONS comes before: a most that is less than the options' least is right
+                        "-Xms0", // JDK_JAVA_OPTIONS may ask for a smaller heap than the options begin with
                         "--add-exports",
                         "java.base/jdk.internal.module=ALL-UNNAMED",
                         "-Dtenon.vector=first",

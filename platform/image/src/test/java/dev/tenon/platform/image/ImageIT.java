@@ -209,7 +209,7 @@ class ImageIT {
     }
 
     @Test
-    void theMostOfTheHeapMayBeLessThanItsUsualLeast() throws Exception {
+    void aHeapMayBeSmallerThanItUsuallyBegins() throws Exception {
         requireRoot();
         Process process = startWith(List.of("JDK_JAVA_OPTIONS=-Xmx64m"), "--version");
         assertEquals(0, process.waitFor(), ImageIT::errors);

@@ -202,10 +202,9 @@ public final class RunCommand implements TenonCommand {
                     && defaults.answers()
                     && loaded.chatTemplate().isPresent();
             boolean chat = mode.chat || (system != null || answers) && !mode.raw;
-            ChatModel model = chat ? new TenonChats().chat(loaded) : null;
-            ChatRequest conversation = chat ? conversation(text) : null;
-            ChatPrompt written = chat ? Prompts.prompt(model, conversation) : null;
-            int[] tokens = chat ? written.tokens() : loaded.tokenizer().encode(text, true, true);
+            Question question = chat ? question(loaded, text) : null;
+            int[] tokens =
+                    chat ? question.prompt().tokens() : loaded.tokenizer().encode(text, true, true);
             int width = console.outIsTerminal() ? columns.getAsInt() : 0;
             StyledText wrapped = width > 0 ? StyledText.plain(width, console.outHasColor()) : null;
             if (chat) {
@@ -225,7 +224,7 @@ public final class RunCommand implements TenonCommand {
             RunOutput output =
                     new RunOutput(console, loaded, session, interrupt, ignoreEos, wrapped, shown ? text : "");
             if (chat) {
-                output.readBy(model.reader(conversation, written, output));
+                output.readBy(question.chat().reader(question.request(), question.prompt(), output));
             }
             Usage usage;
             try (interrupt;
@@ -269,11 +268,16 @@ public final class RunCommand implements TenonCommand {
         return piped.isEmpty() ? defaults.text("prompt").orElse(DEFAULT_PROMPT) : piped;
     }
 
-    private ChatRequest conversation(String text) {
+    /// A message to answer.
+    private record Question(ChatModel chat, ChatRequest request, ChatPrompt prompt) {}
+
+    private Question question(LoadedModel loaded, String text) {
         ChatTurn user = ChatTurn.user(text);
-        return ChatRequest.builder()
+        ChatRequest request = ChatRequest.builder()
                 .turns(system == null ? List.of(user) : List.of(ChatTurn.system(system), user))
                 .build();
+        ChatModel chat = new TenonChats().chat(loaded);
+        return new Question(chat, request, Prompts.prompt(chat, request));
     }
 
     private void report(LoadedModel loaded, Usage usage, SamplingParams params, Instant firstToken, Path... inputs) {
