@@ -1,5 +1,6 @@
 package dev.tenon.api.quant;
 
+import dev.tenon.api.quant.layout.BlockLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ConsumerType;
@@ -11,6 +12,9 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// backends are tested against it, and a backend that has no kernel of its own for a format runs
 /// through it. Rows always start at a block.
 ///
+/// A format that gives its [#layout()] says all of this by it, and backends make their kernels of it; what is no
+/// block of fields implements the rest instead.
+///
 /// Implemented by format bundles; found as OSGi service or through `ServiceLoader`.
 @ConsumerType
 public interface QuantFormat {
@@ -20,13 +24,23 @@ public interface QuantFormat {
     /// {@return the tensor type number in GGUF files, such as 12 for `Q4_K`}
     int ggmlType();
 
-    /// {@return elements in a block, at least 1}
-    int blockSize();
+    /// {@return how a block is laid out, as data; always an equal one. Empty for a format that can only be
+    /// described by its decoder}
+    default Optional<BlockLayout> layout() {
+        return Optional.empty();
+    }
 
-    /// {@return bytes of a block, at least 1}
-    int blockBytes();
+    /// {@return elements in a block, at least 1; by default the layout's}
+    default int blockSize() {
+        return required().size();
+    }
 
-    /// Decodes elements to float32; the result is the format's definition, bit for bit.
+    /// {@return bytes of a block, at least 1; by default the layout's}
+    default int blockBytes() {
+        return required().bytes();
+    }
+
+    /// Decodes elements to float32; the result is the format's definition, bit for bit. By default the layout's.
     ///
     /// @param source holds the blocks; borrowed, not kept; little-endian, no alignment is promised
     /// @param offsetBytes where the first block starts in `source`
@@ -35,7 +49,9 @@ public interface QuantFormat {
     /// @param n elements, a multiple of [#blockSize()]
     /// @throws IllegalArgumentException if `n` is not a multiple of the block size
     /// @throws IndexOutOfBoundsException if source or target are too small
-    void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n);
+    default void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
+        required().decode(source, offsetBytes, target, targetOffset, n);
+    }
 
     /// {@return the encoder, or empty when the format can only be read}
     Optional<Quantizer> quantizer();
@@ -60,5 +76,10 @@ public interface QuantFormat {
                     n + " elements are not whole blocks of " + blockSize() + " (" + id() + ")");
         }
         return Math.multiplyExact(n / blockSize(), blockBytes());
+    }
+
+    private BlockLayout required() {
+        return layout().orElseThrow(() -> new UnsupportedOperationException(
+                id() + " has no layout, so it must say its block's size and bytes, and decode it itself"));
     }
 }

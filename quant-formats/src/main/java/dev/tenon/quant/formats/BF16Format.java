@@ -3,6 +3,8 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
 
 /// BF16: the upper half of a single-precision number, 16 bits a weight.
 ///
@@ -16,14 +18,7 @@ import dev.tenon.api.quant.QuantFormat;
 public final class BF16Format extends BlockFormat {
     /// Creates the format; it has no state.
     public BF16Format() {
-        super("BF16", 30, 1, 2, false);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int i = 0; i < blocks; i++) {
-            out[at + i] = Float.intBitsToFloat(Bits.u16(in, 2 * i) << 16);
-        }
+        super("BF16", 30, BlockLayout.ofNumbers(Numbers.Type.BF16), false);
     }
 
     @Override

@@ -4,15 +4,15 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
+import dev.tenon.api.quant.layout.BlockLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;
 
-/// What all formats of this module share: checks of sizes, and the walk over the blocks through a
-/// small byte array.
+/// What all formats of this module share: a name, a layout, and the encoder's checks of sizes and its walk over
+/// the blocks through a small byte array.
 ///
-/// A subclass only says how whole blocks in a byte array and floats turn into each other.
-/// Stateless, for any thread.
+/// A subclass only says how floats become whole blocks in a byte array. Stateless, for any thread.
 abstract class BlockFormat implements QuantFormat {
     /// Blocks are copied in portions of about this many bytes, so that they stay in the first-level
     /// cache.
@@ -23,6 +23,8 @@ abstract class BlockFormat implements QuantFormat {
 
     private final String id;
     private final int ggmlType;
+    private final BlockLayout layout;
+    private final Optional<BlockLayout> offered;
     private final int blockSize;
     private final int blockBytes;
     private final boolean finiteOnly;
@@ -32,25 +34,18 @@ abstract class BlockFormat implements QuantFormat {
     ///
     /// @param id ggml's name
     /// @param ggmlType tensor type number in GGUF files
-    /// @param blockSize elements in a block
-    /// @param blockBytes bytes of a block
+    /// @param layout how a block is laid out
     /// @param finiteOnly whether the encoder refuses NaN and infinity, because a block has a common
     ///     scale
-    BlockFormat(String id, int ggmlType, int blockSize, int blockBytes, boolean finiteOnly) {
+    BlockFormat(String id, int ggmlType, BlockLayout layout, boolean finiteOnly) {
         this.id = id;
         this.ggmlType = ggmlType;
-        this.blockSize = blockSize;
-        this.blockBytes = blockBytes;
+        this.layout = layout;
+        this.offered = Optional.of(layout);
+        this.blockSize = layout.size();
+        this.blockBytes = layout.bytes();
         this.finiteOnly = finiteOnly;
     }
-
-    /// Decodes whole blocks; ranges are checked before.
-    ///
-    /// @param in the blocks, from index 0
-    /// @param blocks how many
-    /// @param out receives the values
-    /// @param at index of the first value in `out`
-    abstract void decode(byte[] in, int blocks, float[] out, int at);
 
     /// Encodes whole blocks; ranges are checked before. Every byte of every block must be written.
     /// As in ggml, values too large for a half-precision scale (far beyond any weight) give an
@@ -73,6 +68,11 @@ abstract class BlockFormat implements QuantFormat {
     }
 
     @Override
+    public final Optional<BlockLayout> layout() {
+        return offered;
+    }
+
+    @Override
     public final int blockSize() {
         return blockSize;
     }
@@ -90,19 +90,7 @@ abstract class BlockFormat implements QuantFormat {
     @Override
     public final void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
         checkRanges(target, targetOffset, "target", source, offsetBytes, "source", n);
-        int portion = Math.max(1, PORTION_BYTES / blockBytes);
-        int left = n / blockSize;
-        byte[] bytes = PORTION.get();
-        long from = offsetBytes;
-        int to = targetOffset;
-        while (left > 0) {
-            int now = Math.min(left, portion);
-            MemorySegment.copy(source, JAVA_BYTE, from, bytes, 0, now * blockBytes);
-            decode(bytes, now, target, to);
-            from += (long) now * blockBytes;
-            to += now * blockSize;
-            left -= now;
-        }
+        layout.decode(source, offsetBytes, target, targetOffset, n);
     }
 
     private void quantize(float[] source, int sourceOffset, MemorySegment target, long offsetBytes, int n) {

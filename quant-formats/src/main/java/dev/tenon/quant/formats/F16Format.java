@@ -3,6 +3,8 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
 
 /// F16: IEEE half precision, 16 bits a weight.
 ///
@@ -17,14 +19,7 @@ import dev.tenon.api.quant.QuantFormat;
 public final class F16Format extends BlockFormat {
     /// Creates the format; it has no state.
     public F16Format() {
-        super("F16", 1, 1, 2, false);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int i = 0; i < blocks; i++) {
-            out[at + i] = Bits.half(in, 2 * i);
-        }
+        super("F16", 1, BlockLayout.ofNumbers(Numbers.Type.F16), false);
     }
 
     @Override

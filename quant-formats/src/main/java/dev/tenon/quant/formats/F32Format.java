@@ -3,6 +3,8 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
 
 /// F32: IEEE single precision, 32 bits a weight.
 ///
@@ -14,14 +16,7 @@ import dev.tenon.api.quant.QuantFormat;
 public final class F32Format extends BlockFormat {
     /// Creates the format; it has no state.
     public F32Format() {
-        super("F32", 0, 1, 4, false);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int i = 0; i < blocks; i++) {
-            out[at + i] = Float.intBitsToFloat(Bits.i32(in, 4 * i));
-        }
+        super("F32", 0, BlockLayout.ofNumbers(Numbers.Type.F32), false);
     }
 
     @Override

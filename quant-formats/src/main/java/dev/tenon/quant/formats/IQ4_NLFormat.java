@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 
 /// IQ4_NL: 32 four-bit indices into a table of sixteen uneven levels, one scale, 4.5 bits a weight.
 ///
@@ -22,23 +26,16 @@ public final class IQ4_NLFormat extends BlockFormat {
     private static final int BYTES = 18;
     private static final int QS = 2;
 
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+            N,
+            BYTES,
+            Numbers.unsigned(BitField.of(4).at(QS).bytes(16, 1).bits(2, 4)),
+            Iq4Codebook.LEVELS,
+            Scale.f16(0));
+
     /// Creates the format; it has no state.
     public IQ4_NLFormat() {
-        super("IQ4_NL", 20, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            int y = at + b * N;
-            float d = Bits.half(in, block);
-            for (int i = 0; i < HALF; i++) {
-                int q = in[block + QS + i];
-                out[y + i] = d * Iq4Codebook.level(q & 15);
-                out[y + HALF + i] = d * Iq4Codebook.level(q >> 4 & 15);
-            }
-        }
+        super("IQ4_NL", 20, LAYOUT, true);
     }
 
     @Override

@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 
 /// IQ4_XS: 256 four-bit indices into a table of uneven levels, eight sub-blocks of 32 with a 6-bit
 /// scale, 4.25 bits a weight.
@@ -31,29 +35,21 @@ public final class IQ4_XSFormat extends BlockFormat {
     private static final int QS = 8;
     private static final int SCALE_LEVELS = 32;
 
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+            N,
+            BYTES,
+            Numbers.unsigned(BitField.of(4).at(QS).bytes(16, 1).bits(2, 4).bytes(8, 16)),
+            Iq4Codebook.LEVELS,
+            Scale.f16(
+                            0,
+                            Numbers.unsigned(
+                                    BitField.of(4).at(SCALES_L).bits(8, 4),
+                                    BitField.of(2).at(SCALES_H).bits(8, 2)))
+                    .with(1, -SCALE_LEVELS));
+
     /// Creates the format; it has no state.
     public IQ4_XSFormat() {
-        super("IQ4_XS", 23, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            float d = Bits.half(in, block);
-            int high = Bits.u16(in, block + SCALES_H);
-            for (int s = 0; s < SUBS; s++) {
-                int low = in[block + SCALES_L + s / 2] >> 4 * (s % 2) & 15;
-                float scale = d * ((low | (high >> 2 * s & 3) << 4) - SCALE_LEVELS);
-                int qs = block + QS + SUB / 2 * s;
-                int y = at + b * N + SUB * s;
-                for (int l = 0; l < SUB / 2; l++) {
-                    int q = in[qs + l];
-                    out[y + l] = scale * Iq4Codebook.level(q & 15);
-                    out[y + l + SUB / 2] = scale * Iq4Codebook.level(q >> 4 & 15);
-                }
-            }
-        }
+        super("IQ4_XS", 23, LAYOUT, true);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.tenon.quant.formats;
 
+import dev.tenon.api.quant.layout.CodeBook;
+
 /// The sixteen uneven levels of IQ4_NL and IQ4_XS, and the search for a scale.
 final class Iq4Codebook {
     /// Values in a sub-block.
@@ -10,9 +12,12 @@ final class Iq4Codebook {
     /// Tried inverse scales put the largest value at level -127 + k, k in -7..7.
     private static final int TRIES = 7;
 
-    private static final byte[] T = {
+    private static final int[] T = {
         -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
     };
+
+    /// What indices stand for.
+    static final CodeBook LEVELS = CodeBook.of(T);
 
     /// All levels lie within so many halves around 0.
     private static final int LIMIT = 256;
@@ -20,13 +25,6 @@ final class Iq4Codebook {
     private static final byte[] NEAREST = nearestByHalves();
 
     private Iq4Codebook() {}
-
-    /// {@return the level with an index}
-    ///
-    /// @param index 0..15
-    static int level(int index) {
-        return T[index];
-    }
 
     /// {@return the index of the level nearest to a number, the upper one if two are equally near}
     ///

@@ -3,6 +3,11 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.CodeBook;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 
 /// MXFP4: 32 four-bit floats (E2M1) under a power of two (E8M0), 4.25 bits a weight; OCP
 /// Microscaling Formats 1.0.
@@ -24,25 +29,18 @@ public final class MXFP4Format extends BlockFormat {
     private static final int HALF = 16;
     private static final int BYTES = 17;
     private static final int QS = 1;
-    private static final byte[] T = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+    private static final int[] T = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+            N,
+            BYTES,
+            Numbers.unsigned(BitField.of(4).at(QS).bytes(16, 1).bits(2, 4)),
+            CodeBook.of(T),
+            Scale.of(Numbers.of(Numbers.Type.E8M0_HALF, BitField.of(8))));
 
     /// Creates the format; it has no state.
     public MXFP4Format() {
-        super("MXFP4", 39, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            int y = at + b * N;
-            float d = scale(in[block] & 0xff);
-            for (int i = 0; i < HALF; i++) {
-                int q = in[block + QS + i];
-                out[y + i] = T[q & 15] * d;
-                out[y + HALF + i] = T[q >> 4 & 15] * d;
-            }
-        }
+        super("MXFP4", 39, LAYOUT, true);
     }
 
     /// 2^(e - 128); the two smallest are denormal floats.

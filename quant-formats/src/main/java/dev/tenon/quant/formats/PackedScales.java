@@ -1,5 +1,8 @@
 package dev.tenon.quant.formats;
 
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.Numbers;
+
 /// The 12 bytes in which Q4_K and Q5_K keep eight 6-bit scales and eight 6-bit minimums.
 ///
 /// ```
@@ -15,22 +18,24 @@ final class PackedScales {
 
     private PackedScales() {}
 
-    /// {@return a scale, 0..63}
+    /// {@return the eight scales, 0..63}
     ///
-    /// @param in bytes
-    /// @param at index of the first of the 12 bytes
-    /// @param j which one, 0..7
-    static int scale(byte[] in, int at, int j) {
-        return j < 4 ? in[at + j] & 63 : in[at + j + 4] & 15 | (in[at + j - 4] >> 6 & 3) << 4;
+    /// @param at the first of the 12 bytes
+    static Numbers scales(int at) {
+        return Numbers.unsigned(BitField.of(6).at(at).bytes(4, 1))
+                .then(Numbers.unsigned(
+                        BitField.of(4).at(at + 8).bytes(4, 1),
+                        BitField.of(2).at(at, 6).bytes(4, 1)));
     }
 
-    /// {@return a minimum, 0..63}
+    /// {@return the eight minimums, 0..63}
     ///
-    /// @param in bytes
-    /// @param at index of the first of the 12 bytes
-    /// @param j which one, 0..7
-    static int min(byte[] in, int at, int j) {
-        return j < 4 ? in[at + j + 4] & 63 : in[at + j + 4] >> 4 & 15 | (in[at + j] >> 6 & 3) << 4;
+    /// @param at the first of the 12 bytes
+    static Numbers minimums(int at) {
+        return Numbers.unsigned(BitField.of(6).at(at + 4).bytes(4, 1))
+                .then(Numbers.unsigned(
+                        BitField.of(4).at(at + 8, 4).bytes(4, 1),
+                        BitField.of(2).at(at + 4, 6).bytes(4, 1)));
     }
 
     /// Writes all scales and minimums.

@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 
 /// Q2_K: 256 two-bit levels, sixteen sub-blocks of 16 with a 4-bit scale and a 4-bit minimum each,
 /// 2.625 bits a weight.
@@ -28,29 +32,19 @@ public final class Q2_KFormat extends BlockFormat {
     private static final int DMIN = 82;
     private static final int MAX_SCALE = 15;
 
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+                    N,
+                    BYTES,
+                    Numbers.unsigned(
+                            BitField.of(2).at(QS).bytes(32, 1).bits(4, 2).bytes(2, 32)),
+                    0,
+                    Scale.f16(D, Numbers.unsigned(BitField.of(4).bytes(SUBS, 1))))
+            .withMinimums(
+                    Scale.f16(DMIN, Numbers.unsigned(BitField.of(4).at(0, 4).bytes(SUBS, 1))));
+
     /// Creates the format; it has no state.
     public Q2_KFormat() {
-        super("Q2_K", 10, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            float d = Bits.half(in, block + D);
-            float dmin = Bits.half(in, block + DMIN);
-            for (int s = 0; s < SUBS; s++) {
-                int packed = in[block + s];
-                float scale = d * (packed & 15);
-                float min = dmin * (packed >> 4 & 15);
-                int qs = block + QS + 32 * (s / 8) + SUB * (s % 2);
-                int shift = 2 * (s / 2 % 4);
-                int y = at + b * N + SUB * s;
-                for (int l = 0; l < SUB; l++) {
-                    out[y + l] = scale * (in[qs + l] >> shift & 3) - min;
-                }
-            }
-        }
+        super("Q2_K", 10, LAYOUT, true);
     }
 
     @Override

@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 import java.util.Arrays;
 
 /// Q3_K: 256 three-bit levels, sixteen sub-blocks of 16 with a 6-bit scale each, 3.4375 bits a
@@ -38,29 +42,23 @@ public final class Q3_KFormat extends BlockFormat {
     /// Smaller magnitudes count as 0.
     private static final float TINY = 1e-15f;
 
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+            N,
+            BYTES,
+            Numbers.unsigned(
+                    BitField.of(2).at(QS).bytes(32, 1).bits(4, 2).bytes(2, 32),
+                    BitField.of(1).bytes(32, 1).bits(8, 1)),
+            LEVELS,
+            Scale.f16(
+                            D,
+                            Numbers.unsigned(
+                                    BitField.of(4).at(SCALES).bytes(8, 1).bits(2, 4),
+                                    BitField.of(2).at(SCALES + 8).bytes(4, 1).bits(4, 2)))
+                    .with(1, -SCALE_LEVELS));
+
     /// Creates the format; it has no state.
     public Q3_KFormat() {
-        super("Q3_K", 11, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            float d = Bits.half(in, block + D);
-            for (int s = 0; s < SUBS; s++) {
-                float scale = d * (scale(in, block, s) - SCALE_LEVELS);
-                int qs = block + QS + 32 * (s / 8) + SUB * (s % 2);
-                int hmask = block + SUB * (s % 2);
-                int shift = 2 * (s / 2 % 4);
-                int bit = s / 2;
-                int y = at + b * N + SUB * s;
-                for (int l = 0; l < SUB; l++) {
-                    int q = in[qs + l] >> shift & 3 | (in[hmask + l] >> bit & 1) << 2;
-                    out[y + l] = scale * (q - LEVELS);
-                }
-            }
-        }
+        super("Q3_K", 11, LAYOUT, true);
     }
 
     private static int scale(byte[] in, int block, int j) {

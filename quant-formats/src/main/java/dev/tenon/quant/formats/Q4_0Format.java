@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 
 /// Q4_0: 32 four-bit levels under one scale, 4.5 bits a weight.
 ///
@@ -21,23 +25,12 @@ public final class Q4_0Format extends BlockFormat {
     private static final int BYTES = 18;
     private static final int QS = 2;
 
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+            N, BYTES, Numbers.unsigned(BitField.of(4).at(QS).bytes(16, 1).bits(2, 4)), 8, Scale.f16(0));
+
     /// Creates the format; it has no state.
     public Q4_0Format() {
-        super("Q4_0", 2, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            int y = at + b * N;
-            float d = Bits.half(in, block);
-            for (int i = 0; i < HALF; i++) {
-                int q = in[block + QS + i];
-                out[y + i] = d * ((q & 15) - 8);
-                out[y + HALF + i] = d * ((q >> 4 & 15) - 8);
-            }
-        }
+        super("Q4_0", 2, LAYOUT, true);
     }
 
     @Override

@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 
 /// Q4_1: 32 four-bit levels with a scale and an offset, 5 bits a weight; i in 0..15 below.
 ///
@@ -21,24 +25,17 @@ public final class Q4_1Format extends BlockFormat {
     private static final int M = 2;
     private static final int QS = 4;
 
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+                    N,
+                    BYTES,
+                    Numbers.unsigned(BitField.of(4).at(QS).bytes(16, 1).bits(2, 4)),
+                    0,
+                    Scale.f16(0))
+            .withMinimums(Scale.f16(M).with(-1, 0));
+
     /// Creates the format; it has no state.
     public Q4_1Format() {
-        super("Q4_1", 3, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            int y = at + b * N;
-            float d = Bits.half(in, block);
-            float m = Bits.half(in, block + M);
-            for (int i = 0; i < HALF; i++) {
-                int q = in[block + QS + i];
-                out[y + i] = (q & 15) * d + m;
-                out[y + HALF + i] = (q >> 4 & 15) * d + m;
-            }
-        }
+        super("Q4_1", 3, LAYOUT, true);
     }
 
     @Override

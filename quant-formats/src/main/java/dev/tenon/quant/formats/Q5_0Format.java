@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 
 /// Q5_0: 32 five-bit levels under one scale, 5.5 bits a weight.
 ///
@@ -24,24 +28,18 @@ public final class Q5_0Format extends BlockFormat {
     private static final int QH = 2;
     private static final int QS = 6;
 
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+            N,
+            BYTES,
+            Numbers.unsigned(
+                    BitField.of(4).at(QS).bytes(16, 1).bits(2, 4),
+                    BitField.of(1).at(QH).bits(N, 1)),
+            16,
+            Scale.f16(0));
+
     /// Creates the format; it has no state.
     public Q5_0Format() {
-        super("Q5_0", 6, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            int y = at + b * N;
-            float d = Bits.half(in, block);
-            int qh = Bits.i32(in, block + QH);
-            for (int i = 0; i < HALF; i++) {
-                int q = in[block + QS + i];
-                out[y + i] = d * ((q & 15 | (qh >> i & 1) << 4) - 16);
-                out[y + HALF + i] = d * ((q >> 4 & 15 | (qh >> i + HALF & 1) << 4) - 16);
-            }
-        }
+        super("Q5_0", 6, LAYOUT, true);
     }
 
     @Override

@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 
 /// Q5_1: 32 five-bit levels with a scale and an offset, 6 bits a weight.
 ///
@@ -24,25 +28,19 @@ public final class Q5_1Format extends BlockFormat {
     private static final int QH = 4;
     private static final int QS = 8;
 
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+                    N,
+                    BYTES,
+                    Numbers.unsigned(
+                            BitField.of(4).at(QS).bytes(16, 1).bits(2, 4),
+                            BitField.of(1).at(QH).bits(N, 1)),
+                    0,
+                    Scale.f16(0))
+            .withMinimums(Scale.f16(M).with(-1, 0));
+
     /// Creates the format; it has no state.
     public Q5_1Format() {
-        super("Q5_1", 7, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            int y = at + b * N;
-            float d = Bits.half(in, block);
-            float m = Bits.half(in, block + M);
-            int qh = Bits.i32(in, block + QH);
-            for (int i = 0; i < HALF; i++) {
-                int q = in[block + QS + i];
-                out[y + i] = (q & 15 | (qh >> i & 1) << 4) * d + m;
-                out[y + HALF + i] = (q >> 4 & 15 | (qh >> i + HALF & 1) << 4) * d + m;
-            }
-        }
+        super("Q5_1", 7, LAYOUT, true);
     }
 
     @Override

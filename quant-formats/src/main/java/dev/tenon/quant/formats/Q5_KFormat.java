@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 
 /// Q5_K: 256 five-bit levels, eight sub-blocks of 32 with a 6-bit scale and a 6-bit minimum each,
 /// 5.5 bits a weight.
@@ -27,32 +31,19 @@ public final class Q5_KFormat extends BlockFormat {
     private static final int QH = 16;
     private static final int QS = 48;
 
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+                    N,
+                    BYTES,
+                    Numbers.unsigned(
+                            BitField.of(4).at(QS).bytes(32, 1).bits(2, 4).bytes(4, 32),
+                            BitField.of(1).at(QH).bytes(32, 1).bits(8, 1)),
+                    0,
+                    Scale.f16(0, PackedScales.scales(SCALES)))
+            .withMinimums(Scale.f16(DMIN, PackedScales.minimums(SCALES)));
+
     /// Creates the format; it has no state.
     public Q5_KFormat() {
-        super("Q5_K", 13, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            float d = Bits.half(in, block);
-            float dmin = Bits.half(in, block + DMIN);
-            for (int j = 0; j < 4; j++) {
-                float d0 = d * PackedScales.scale(in, block + SCALES, 2 * j);
-                float d1 = d * PackedScales.scale(in, block + SCALES, 2 * j + 1);
-                float m0 = dmin * PackedScales.min(in, block + SCALES, 2 * j);
-                float m1 = dmin * PackedScales.min(in, block + SCALES, 2 * j + 1);
-                int qs = block + QS + 32 * j;
-                int y = at + b * N + 64 * j;
-                for (int l = 0; l < 32; l++) {
-                    int q = in[qs + l];
-                    int high = in[block + QH + l] >> 2 * j;
-                    out[y + l] = d0 * (q & 15 | (high & 1) << 4) - m0;
-                    out[y + l + 32] = d1 * (q >> 4 & 15 | (high >> 1 & 1) << 4) - m1;
-                }
-            }
-        }
+        super("Q5_K", 13, LAYOUT, true);
     }
 
     @Override

@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 import java.util.Arrays;
 
 /// Q6_K: 256 six-bit levels, sixteen sub-blocks of 16 with a signed 8-bit scale each, 6.5625 bits a
@@ -39,39 +43,18 @@ public final class Q6_KFormat extends BlockFormat {
     /// Smaller magnitudes count as 0.
     private static final float TINY = 1e-15f;
 
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+            N,
+            BYTES,
+            Numbers.unsigned(
+                    BitField.of(4).bytes(64, 1).bits(2, 4).bytes(2, 64),
+                    BitField.of(2).at(QH).bytes(32, 1).bits(4, 2).bytes(2, 32)),
+            LEVELS,
+            Scale.f16(D, Numbers.signed(BitField.of(8).at(SCALES).bytes(16, 1))));
+
     /// Creates the format; it has no state.
     public Q6_KFormat() {
-        super("Q6_K", 14, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            int y = at + b * N;
-            float d = Bits.half(in, block + D);
-            for (int h = 0; h < 2; h++) {
-                for (int s = 0; s < 2; s++) {
-                    int scales = block + SCALES + 8 * h + s;
-                    float d0 = d * in[scales];
-                    float d1 = d * in[scales + 2];
-                    float d2 = d * in[scales + 4];
-                    float d3 = d * in[scales + 6];
-                    int ql = block + 64 * h + SUB * s;
-                    int qh = block + QH + 32 * h + SUB * s;
-                    int to = y + 128 * h + SUB * s;
-                    for (int l = 0; l < SUB; l++) {
-                        int a = in[ql + l];
-                        int c = in[ql + l + 32];
-                        int high = in[qh + l];
-                        out[to + l] = d0 * ((a & 15 | (high & 3) << 4) - LEVELS);
-                        out[to + l + 32] = d1 * ((c & 15 | (high >> 2 & 3) << 4) - LEVELS);
-                        out[to + l + 64] = d2 * ((a >> 4 & 15 | (high >> 4 & 3) << 4) - LEVELS);
-                        out[to + l + 96] = d3 * ((c >> 4 & 15 | (high >> 6 & 3) << 4) - LEVELS);
-                    }
-                }
-            }
-        }
+        super("Q6_K", 14, LAYOUT, true);
     }
 
     @Override

@@ -3,6 +3,10 @@ package dev.tenon.quant.formats;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 
 /// Q8_0: 32 signed bytes under one scale, 8.5 bits a weight.
 ///
@@ -18,21 +22,12 @@ public final class Q8_0Format extends BlockFormat {
     private static final int BYTES = 34;
     private static final int QS = 2;
 
+    private static final BlockLayout LAYOUT =
+            BlockLayout.of(N, BYTES, Numbers.signed(BitField.of(8).at(QS).bytes(N, 1)), 0, Scale.f16(0));
+
     /// Creates the format; it has no state.
     public Q8_0Format() {
-        super("Q8_0", 8, N, BYTES, true);
-    }
-
-    @Override
-    void decode(byte[] in, int blocks, float[] out, int at) {
-        for (int b = 0; b < blocks; b++) {
-            int block = b * BYTES;
-            int y = at + b * N;
-            float d = Bits.half(in, block);
-            for (int i = 0; i < N; i++) {
-                out[y + i] = d * in[block + QS + i];
-            }
-        }
+        super("Q8_0", 8, LAYOUT, true);
     }
 
     @Override

@@ -67,8 +67,8 @@ class HandMadeBlockTests {
             byte[] bytes = new byte[14];
             PackedScales.put(scales, mins, bytes, 1);
             for (int j = 0; j < 8; j++) {
-                assertEquals(scales[j], PackedScales.scale(bytes, 1, j));
-                assertEquals(mins[j], PackedScales.min(bytes, 1, j));
+                assertEquals(scales[j], PackedScales.scales(1).get(bytes, 0, j));
+                assertEquals(mins[j], PackedScales.minimums(1).get(bytes, 0, j));
             }
             assertEquals(0, bytes[0]);
             assertEquals(0, bytes[13]);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
+import dev.tenon.api.quant.layout.BlockLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -122,6 +123,19 @@ public abstract class QuantFormatContract {
             Arrays.fill(block, fill);
             decode(block);
         }
+    }
+
+    @Test
+    void theLayoutSaysTheSame() {
+        BlockLayout layout = format().layout().orElse(null);
+        assumeTrue(layout != null, () -> format().id() + " has no layout");
+        assertEquals(layout, format().layout().orElse(null), "a layout is always an equal one");
+        assertEquals(format().blockSize(), layout.size(), "elements of a block");
+        assertEquals(format().blockBytes(), layout.bytes(), "bytes of a block");
+        byte[] blocks = randomBlocks(200, 12);
+        float[] values = new float[200 * layout.size()];
+        layout.decode(MemorySegment.ofArray(blocks), 0, values, 0, values.length);
+        assertArrayEquals(bits(decode(blocks)), bits(values), "values by the layout and by the format's own decoder");
     }
 
     @Test

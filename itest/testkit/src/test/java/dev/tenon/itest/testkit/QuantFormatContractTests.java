@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 import dev.tenon.itest.testkit.models.TestFormats;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -26,7 +30,8 @@ class QuantFormatContractTests {
         KEEPS_NOT_A_NUMBER("notANumberAndInfinityStayInTheirBlock"),
         SCALES_OVER_ALL_BLOCKS("aBlockIsEncodedFromItsOwnValues"),
         COUNTS_WRONG_BYTES("bytesForCountsWholeBlocks"),
-        PROMISES_NOTHING("idTypeAndSizesMakeSense");
+        PROMISES_NOTHING("idTypeAndSizesMakeSense"),
+        HAS_ANOTHER_LAYOUT("theLayoutSaysTheSame");
 
         private final String found;
 
@@ -72,6 +77,13 @@ class QuantFormatContractTests {
         @Override
         public int blockBytes() {
             return SOUND.blockBytes();
+        }
+
+        @Override
+        public Optional<BlockLayout> layout() {
+            Numbers levels = Numbers.signed(BitField.of(8).at(2).bytes(blockSize(), 1));
+            BlockLayout layout = BlockLayout.of(blockSize(), blockBytes(), levels, 1, Scale.f16(0));
+            return fault == Fault.HAS_ANOTHER_LAYOUT ? Optional.of(layout) : Optional.empty();
         }
 
         @Override
