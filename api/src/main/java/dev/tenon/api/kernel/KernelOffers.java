@@ -1,6 +1,6 @@
 package dev.tenon.api.kernel;
 
-import java.util.ArrayList;
+import dev.tenon.api.quant.QuantFormat;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -19,10 +19,18 @@ public final class KernelOffers {
     /// @param kernel the kernel
     public record Offer(KernelProvider provider, Kernel kernel) {}
 
+    private final List<KernelProvider> providers;
+    private final String deviceKind;
     private final List<Offer> offers;
 
-    private KernelOffers(List<Offer> offers) {
-        this.offers = List.copyOf(offers);
+    private KernelOffers(List<KernelProvider> providers, String deviceKind) {
+        this.providers = providers;
+        this.deviceKind = deviceKind;
+        this.offers = providers.stream()
+                .flatMap(provider -> provider.kernels().stream()
+                        .filter(kernel -> kernel.deviceKind().equals(deviceKind))
+                        .map(kernel -> new Offer(provider, kernel)))
+                .toList();
     }
 
     /// {@return providers in the order of the rule; unmodifiable}
@@ -46,18 +54,10 @@ public final class KernelOffers {
     /// @param providers who offers kernels
     /// @param deviceKind the kind of device, as in [dev.tenon.api.device.DeviceInfo#kind()]
     public static KernelOffers of(Collection<KernelProvider> providers, String deviceKind) {
-        List<Offer> offers = new ArrayList<>();
-        for (KernelProvider provider : inOrder(providers)) {
-            for (Kernel kernel : provider.kernels()) {
-                if (kernel.deviceKind().equals(deviceKind)) {
-                    offers.add(new Offer(provider, kernel));
-                }
-            }
-        }
-        return new KernelOffers(offers);
+        return new KernelOffers(inOrder(providers), deviceKind);
     }
 
-    /// {@return all kernels, in the order of the rule; unmodifiable}
+    /// {@return all kernels that providers have by themselves, in the order of the rule; unmodifiable}
     public List<Offer> offers() {
         return offers;
     }
@@ -77,5 +77,21 @@ public final class KernelOffers {
             }
         }
         return Optional.empty();
+    }
+
+    /// {@return the first kernel of a type that reads a format and fits, of those that are made for it too}
+    ///
+    /// @param <K> the type
+    /// @param type the type
+    /// @param format the weight format
+    /// @param fits whether a kernel does what is needed, such as taking rows of a length
+    public <K extends Kernel> Optional<K> first(Class<K> type, QuantFormat format, Predicate<K> fits) {
+        return providers.stream()
+                .flatMap(provider -> provider.kernels(format).stream())
+                .filter(kernel -> kernel.deviceKind().equals(deviceKind))
+                .filter(type::isInstance)
+                .map(type::cast)
+                .filter(fits)
+                .findFirst();
     }
 }

@@ -68,8 +68,8 @@ public class PackedLinearBenchmark {
     @Setup(Level.Trial)
     public void setUp() {
         code = Services.all(KernelProvider.class).stream()
-                .flatMap(p -> p.kernels().stream())
-                .filter(k -> k instanceof PackedKernel && k.format().equals(format))
+                .flatMap(p -> p.kernels(Services.format(format)).stream())
+                .filter(PackedKernel.class::isInstance)
                 .map(PackedKernel.class::cast)
                 .filter(k -> k.accepts(n))
                 .findFirst()

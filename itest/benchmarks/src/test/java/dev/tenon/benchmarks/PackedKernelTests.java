@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.quant.QuantFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -16,7 +17,7 @@ class PackedKernelTests {
     @Test
     void everyOfferedKernelGivesTheRightProduct() {
         List<PackedKernel> kernels = Services.all(KernelProvider.class).stream()
-                .flatMap(p -> p.kernels().stream())
+                .flatMap(p -> Services.all(QuantFormat.class).stream().flatMap(f -> p.kernels(f).stream()))
                 .filter(PackedKernel.class::isInstance)
                 .map(PackedKernel.class::cast)
                 .toList();

@@ -191,6 +191,11 @@ public final class BlockLayout {
         return parts.shifts;
     }
 
+    /// {@return values under one scale; 1 where levels are the values}
+    public int group() {
+        return scales().map(scale -> size() / scale.count()).orElse(1);
+    }
+
     /// Decodes elements to float32: the definition of the values, bit for bit. Puts nothing on the heap.
     ///
     /// @param source holds the blocks; borrowed; little-endian, of any alignment

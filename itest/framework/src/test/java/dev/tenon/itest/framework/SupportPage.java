@@ -351,11 +351,12 @@ final class SupportPage {
     }
 
     /// {@return the formats that `kernels/x86` multiplies}
-    private static Set<String> machineCode() throws IOException {
+    private Set<String> machineCode() throws IOException {
         URL jar = Jars.ours("kernels-x86").toUri().toURL();
         try (URLClassLoader loader = new URLClassLoader(new URL[] {jar}, SupportPage.class.getClassLoader())) {
             List<Kernel> kernels = ServiceLoader.load(KernelProvider.class, loader).stream()
-                    .flatMap(provider -> provider.get().kernels().stream())
+                    .flatMap(provider ->
+                            formats.values().stream().flatMap(format -> provider.get().kernels(format).stream()))
                     .toList();
             assumeTrue(!kernels.isEmpty(), "kernels/x86 offers nothing on this processor, so it cannot be asked");
             return kernels.stream()

@@ -22,8 +22,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -63,6 +65,13 @@ public abstract class KernelContract {
         return 5e-2;
     }
 
+    /// What the provider has by itself, and what it makes for the formats.
+    private List<Kernel> kernels() {
+        Set<Kernel> kernels = new LinkedHashSet<>(provider().kernels());
+        formats().forEach(format -> kernels.addAll(provider().kernels(format)));
+        return List.copyOf(kernels);
+    }
+
     private QuantFormat format(Kernel kernel) {
         return formats().stream()
                 .filter(f -> f.id().equals(kernel.format()))
@@ -74,7 +83,7 @@ public abstract class KernelContract {
 
     @Test
     void kernelsNameThemselvesAndStayTheSame() {
-        List<Kernel> kernels = provider().kernels();
+        List<Kernel> kernels = kernels();
         for (Kernel kernel : kernels) {
             for (String text : List.of(kernel.name(), kernel.deviceKind(), kernel.op(), kernel.format())) {
                 assertFalse(text.isBlank(), "a blank name, device, op or format in " + kernel.name());
@@ -82,7 +91,7 @@ public abstract class KernelContract {
         }
         List<String> names = kernels.stream().map(Kernel::name).toList();
         assertEquals(names.size(), names.stream().distinct().count(), "one name, two kernels: " + names);
-        assertEquals(names, provider().kernels().stream().map(Kernel::name).toList(), "asked twice, it offers others");
+        assertEquals(names, kernels().stream().map(Kernel::name).toList(), "asked twice, it offers others");
     }
 
     // --- numbers
@@ -90,7 +99,7 @@ public abstract class KernelContract {
     @TestFactory
     Stream<DynamicTest> kernelsMultiplyAsTheirFormatDecodes() {
         List<DynamicTest> tests = new ArrayList<>();
-        for (Kernel kernel : provider().kernels()) {
+        for (Kernel kernel : kernels()) {
             if (!kernel.op().equals("linear")) {
                 continue;
             }
@@ -114,7 +123,7 @@ public abstract class KernelContract {
     @TestFactory
     Stream<DynamicTest> attentionAddsInTheOrderThatIsWritten() {
         List<DynamicTest> tests = new ArrayList<>();
-        for (Kernel kernel : provider().kernels()) {
+        for (Kernel kernel : kernels()) {
             if (kernel instanceof AttentionKernel attention) {
                 for (KvType type : KvType.values()) {
                     for (int[] lengths : new int[][] {{64, 64}, {128, 128}, {32, 96}, {80, 80}}) {
@@ -133,7 +142,7 @@ public abstract class KernelContract {
     @TestFactory
     Stream<DynamicTest> elementsAreComputedAsIsWritten() {
         List<DynamicTest> tests = new ArrayList<>();
-        for (Kernel kernel : provider().kernels()) {
+        for (Kernel kernel : kernels()) {
             if (kernel instanceof ElementKernel elements) {
                 for (int n : ElementCheck.LENGTHS) {
                     String name = kernel.name() + " " + n + " ";
@@ -212,7 +221,7 @@ public abstract class KernelContract {
 
     @Test
     void manyThreadsMayUseAKernelAtOnce() throws Exception {
-        for (Kernel kernel : provider().kernels()) {
+        for (Kernel kernel : kernels()) {
             if (kernel instanceof PackedKernel packed
                     && packed.accepts(4 * format(kernel).blockSize())) {
                 int n = 4 * format(kernel).blockSize();

@@ -1,54 +1,65 @@
 package dev.tenon.kernels.x86;
 
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BlockLayout;
 import dev.tenon.kernels.x86.block.BlockCode;
+import dev.tenon.kernels.x86.block.MicroKernels;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
-import dev.tenon.kernels.x86.format.IQ4_NLCode;
-import dev.tenon.kernels.x86.format.IQ4_XSCode;
-import dev.tenon.kernels.x86.format.MXFP4Code;
-import dev.tenon.kernels.x86.format.Q2_KCode;
-import dev.tenon.kernels.x86.format.Q3_KCode;
-import dev.tenon.kernels.x86.format.Q4_0Code;
-import dev.tenon.kernels.x86.format.Q4_1Code;
-import dev.tenon.kernels.x86.format.Q4_KCode;
-import dev.tenon.kernels.x86.format.Q5_0Code;
-import dev.tenon.kernels.x86.format.Q5_1Code;
-import dev.tenon.kernels.x86.format.Q5_KCode;
-import dev.tenon.kernels.x86.format.Q6_KCode;
-import dev.tenon.kernels.x86.format.Q8_0Code;
-import dev.tenon.kernels.x86.linear.F16Linear;
+import dev.tenon.kernels.x86.format.Q4_KPairs;
+import dev.tenon.kernels.x86.format.Q4_KStreams;
+import dev.tenon.kernels.x86.format.Q6_KPairs;
+import dev.tenon.kernels.x86.format.Q6_KQuads;
+import dev.tenon.kernels.x86.format.Q6_KStreams;
+import dev.tenon.kernels.x86.format.Q8_0Pairs;
+import dev.tenon.kernels.x86.format.Q8_0Streams;
+import dev.tenon.kernels.x86.layout.LayoutCode;
 import dev.tenon.kernels.x86.linear.LinearKernel;
 import dev.tenon.kernels.x86.linear.QuantizedLinear;
+import java.util.HashMap;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
+import java.util.Optional;
 
-/// The list of the formats that have machine code.
-final class Formats {
-    private Formats() {}
+/// The kernels of formats, each made when it is first asked for.
+final class Formats implements AutoCloseable {
+    /// Inner loops that are written by hand because they are faster than what follows from the layout.
+    private static final Map<String, MicroKernels> BY_HAND = Map.of(
+            "Q8_0", new MicroKernels(Q8_0Streams::new, Q8_0Pairs::new, () -> null),
+            "Q6_K", new MicroKernels(Q6_KStreams::new, Q6_KPairs::new, Q6_KQuads::new),
+            "Q4_K", new MicroKernels(Q4_KStreams::new, Q4_KPairs::new, () -> null));
 
-    /// {@return one generator of each quantised format}
-    static List<BlockCode> quantised() {
-        return List.of(
-                new Q8_0Code(),
-                new Q6_KCode(),
-                new Q5_KCode(),
-                new Q4_KCode(),
-                new Q5_1Code(),
-                new Q5_0Code(),
-                new Q4_1Code(),
-                new Q4_0Code(),
-                new IQ4_NLCode(),
-                new IQ4_XSCode(),
-                new MXFP4Code(),
-                new Q3_KCode(),
-                new Q2_KCode());
-    }
+    /// What a kernel is made of.
+    private record Key(String id, BlockLayout layout) {}
 
-    /// {@return one kernel of each format, without code yet}
+    private final FeatureSet set;
+    private final Map<Key, Optional<LinearKernel>> made = new HashMap<>();
+
+    /// Creates a list without kernels.
     ///
     /// @param set which instructions may be used
-    static List<LinearKernel> kernels(FeatureSet set) {
-        Stream<LinearKernel> quantised = quantised().stream().map(format -> new QuantizedLinear(format, set));
-        Stream<LinearKernel> floats = Stream.of(new F16Linear(false, set), new F16Linear(true, set));
-        return Stream.concat(quantised, floats).toList();
+    Formats(FeatureSet set) {
+        this.set = set;
+    }
+
+    /// {@return the code of a format's blocks; empty if none can be made}
+    static Optional<BlockCode> code(QuantFormat format) {
+        return format.layout()
+                .flatMap(layout ->
+                        LayoutCode.of(format.id(), layout, BY_HAND.getOrDefault(format.id(), MicroKernels.NONE)));
+    }
+
+    /// {@return the kernel of a format, without code yet; none if it can have none}
+    synchronized List<LinearKernel> kernels(QuantFormat format) {
+        return format.layout()
+                .flatMap(layout -> made.computeIfAbsent(
+                        new Key(format.id(), layout), _ -> code(format).map(code -> new QuantizedLinear(code, set))))
+                .map(List::of)
+                .orElse(List.of());
+    }
+
+    /// Frees all code; waits for running calls.
+    @Override
+    public synchronized void close() {
+        made.values().forEach(kernel -> kernel.ifPresent(LinearKernel::close));
     }
 }

@@ -6,13 +6,16 @@ import dev.tenon.api.config.Setting;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.x86.attention.AttentionShape;
 import dev.tenon.kernels.x86.attention.MachineAttention;
 import dev.tenon.kernels.x86.cpu.CpuFeatures;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.cpu.Settings;
 import dev.tenon.kernels.x86.element.MachineElements;
+import dev.tenon.kernels.x86.linear.F16Linear;
 import dev.tenon.kernels.x86.linear.LinearKernel;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -22,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Kernels in machine code for the widest feature set that this x86-64 processor has; none
-/// elsewhere.
+/// elsewhere. Those of weight formats are made of layouts, anybody's.
 ///
 /// The setting `tenon.kernels.x86` (system property, or `TENON_KERNELS_X86` in the environment) is
 /// `auto`, `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.attention` (or
@@ -49,6 +52,8 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
     private final boolean attention;
     private final boolean elements;
     private List<Kernel> kernels;
+    /// The kernels of formats; null where there are none.
+    private Formats formats;
     private String state = "not asked yet";
 
     /// Creates the provider; nothing is looked for yet.
@@ -84,6 +89,15 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
         return kernels;
     }
 
+    @Override
+    public synchronized List<Kernel> kernels(QuantFormat format) {
+        List<Kernel> all = new ArrayList<>(KernelProvider.super.kernels(format));
+        if (formats != null) {
+            all.addAll(formats.kernels(format));
+        }
+        return all;
+    }
+
     private List<Kernel> find() {
         if (setting.equals("off")) {
             state = "switched off by " + SETTING;
@@ -106,7 +120,8 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
             return List.of();
         }
         state = cpu.name() + ", " + set.id;
-        Stream<LinearKernel> linear = Formats.kernels(set).stream();
+        formats = new Formats(set);
+        Stream<LinearKernel> linear = Stream.of(new F16Linear(false, set), new F16Linear(true, set));
         Stream<Kernel> others = Stream.concat(
                 attention ? attention(set) : Stream.empty(),
                 elements ? Stream.of(new MachineElements(set)) : Stream.empty());
@@ -139,6 +154,10 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
             kernels = List.of();
         }
         state = "stopped";
+        if (formats != null) {
+            formats.close();
+            formats = null;
+        }
         for (Kernel kernel : kernels) {
             switch (kernel) {
                 case LinearKernel linear -> linear.close();

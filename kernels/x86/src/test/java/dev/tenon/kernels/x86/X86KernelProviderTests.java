@@ -13,10 +13,12 @@ import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.cpu.Here;
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -30,11 +32,15 @@ class X86KernelProviderTests {
         assumeTrue(Here.SETS.contains(set), "this machine lacks " + set.id);
         try (X86KernelProvider provider = new X86KernelProvider(set.id, true, true)) {
             List<Kernel> kernels = provider.kernels();
-            assertEquals(
-                    Set.of(
-                            "Q8_0", "Q6_K", "Q5_K", "Q5_1", "Q5_0", "Q4_K", "Q4_1", "Q4_0", "Q3_K", "Q2_K", "IQ4_NL",
-                            "IQ4_XS", "MXFP4", "F16", "BF16"),
-                    of(kernels, "linear"));
+            assertEquals(Set.of("F16", "BF16"), of(kernels, "linear"));
+            for (QuantFormat format : ServiceLoader.load(QuantFormat.class)) {
+                List<Kernel> own = provider.kernels(format).stream()
+                        .filter(kernel -> kernel.op().equals("linear"))
+                        .toList();
+                assertEquals(format.id().equals("F32") ? 0 : 1, own.size(), format.id());
+                own.forEach(kernel -> assertEquals(format.id(), kernel.format()));
+                assertTrue(provider.kernels(format).containsAll(own), "asked twice, others come");
+            }
             assertEquals(Set.of("F32", "F16", "Q8_0"), of(kernels, "attention"));
             assertEquals(Set.of("F32"), of(kernels, "elements"));
             for (Kernel kernel : kernels) {

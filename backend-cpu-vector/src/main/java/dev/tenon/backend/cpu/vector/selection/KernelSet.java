@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 /// Selects kernels: those that other bundles offer and this backend's own, which are the Vector API ones if
@@ -85,9 +86,9 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
     }
 
     private PackedKernel packed(QuantFormat format, int n) {
-        PackedKernel other = offered(PackedKernel.class, k -> k.format().equals(format.id()) && k.accepts(n));
-        if (other != null) {
-            return other;
+        Optional<PackedKernel> other = offered.first(PackedKernel.class, format, k -> k.accepts(n));
+        if (other.isPresent()) {
+            return other.get();
         }
         PackedKernel own = vector ? VectorKernels.packed(format.id()) : null;
         return own != null && own.accepts(n) ? own : null;

@@ -197,6 +197,11 @@ abstract class VectorInstructions extends Encoder {
         op(M0F | P66 | 0xFD, FULL, d, a, b);
     }
 
+    /// The lower 16 bits of the products of words.
+    public void vpmullw(Vec d, Vec a, Operand b) {
+        op(M0F | P66 | 0xD5, FULL, d, a, b);
+    }
+
     public void vpaddd(Vec d, Vec a, Operand b) {
         op(M0F | P66 | 0xFE, FULL, d, a, b);
     }
@@ -228,6 +233,10 @@ abstract class VectorInstructions extends Encoder {
 
     public void vpsraw(Vec d, Vec s, int bits) {
         op(M0F | P66 | 0x71, FULL, new Vec(4, d.bits()), d, s, bits);
+    }
+
+    public void vpsrlw(Vec d, Vec s, int bits) {
+        op(M0F | P66 | 0x71, FULL, new Vec(2, d.bits()), d, s, bits);
     }
 
     public void vpsllw(Vec d, Vec s, int bits) {

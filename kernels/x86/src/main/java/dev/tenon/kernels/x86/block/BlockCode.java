@@ -1,10 +1,8 @@
 package dev.tenon.kernels.x86.block;
 
-import static dev.tenon.kernels.x86.asm.Operand.ymm;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
 
 import dev.tenon.kernels.x86.asm.Assembler;
-import dev.tenon.kernels.x86.asm.Operand;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
@@ -52,16 +50,22 @@ public abstract class BlockCode {
     /// (`PackCode`).
     public final boolean tiled;
 
-    /// Creates the generator of a format whose levels are bytes, from 0 to `most`.
-    protected BlockCode(String id, int spanBytes, int unitBytes, int group, int most, boolean mins, float zero) {
-        this(id, spanBytes, unitBytes, group, most, mins, zero, false);
-    }
+    private final MicroKernels byHand;
 
     /// Creates the generator of a format whose levels are bytes, from 0 to `most`.
     ///
     /// @param tiled whether activations share scales over tiles; groups of 16 without minimums
+    /// @param byHand what is written by hand for it
     protected BlockCode(
-            String id, int spanBytes, int unitBytes, int group, int most, boolean mins, float zero, boolean tiled) {
+            String id,
+            int spanBytes,
+            int unitBytes,
+            int group,
+            int most,
+            boolean mins,
+            float zero,
+            boolean tiled,
+            MicroKernels byHand) {
         this.id = id;
         this.spanBytes = spanBytes;
         this.unitBytes = unitBytes;
@@ -71,10 +75,11 @@ public abstract class BlockCode {
         this.most = most;
         this.words = false;
         this.tiled = tiled;
+        this.byHand = byHand;
     }
 
     /// Creates the generator of a format of blocks of 32 whose levels are words.
-    protected BlockCode(String id, int unitBytes) {
+    protected BlockCode(String id, int unitBytes, MicroKernels byHand) {
         this.id = id;
         this.spanBytes = SPAN / UNIT * unitBytes;
         this.unitBytes = unitBytes;
@@ -84,6 +89,7 @@ public abstract class BlockCode {
         this.most = 0;
         this.words = true;
         this.tiled = false;
+        this.byHand = byHand;
     }
 
     /// {@return bytes of a level, and of an activation}
@@ -138,18 +144,18 @@ public abstract class BlockCode {
 
     /// {@return how four rows are multiplied with one token at once; null if they are one after the
     /// other}
-    public StreamMicroKernel streams512() {
-        return null;
+    public final StreamMicroKernel streams512() {
+        return byHand.streams().get();
     }
 
     /// {@return how two rows are multiplied with some tokens at once; null if they are not}
-    public PairMicroKernel pairs512() {
-        return null;
+    public final PairMicroKernel pairs512() {
+        return byHand.pairs().get();
     }
 
     /// {@return how four rows are multiplied with some tokens, or null}
-    public QuadMicroKernel quads512() {
-        return null;
+    public final QuadMicroKernel quads512() {
+        return byHand.quads().get();
     }
 
     /// {@return whether [#columns] can be used, which panels are unpacked faster with}
@@ -157,8 +163,13 @@ public abstract class BlockCode {
         return false;
     }
 
-    /// Unpacks the levels, and without minimums the scales, of a span of one part of a panel, with
-    /// registers 0 to 15 that hold columns.
+    /// {@return whether [#columns] unpacks the scales too; without, they are unpacked by rows}
+    public boolean columnsHaveScales() {
+        return !mins;
+    }
+
+    /// Unpacks the levels, and the scales if it does so, of a span of one part of a panel, with registers 0 to 15 that
+    /// hold columns.
     public void columns(Assembler a, Columns span) {
         throw new IllegalStateException(id + " is unpacked by rows.");
     }
@@ -179,53 +190,28 @@ public abstract class BlockCode {
     /// @param t temporary
     public abstract void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t);
 
-    /// Stores eight F16 scales, `stride` bytes apart in memory, as floats.
-    protected static void unitScales256(Assembler a, Gpr w, int stride, Mem scales) {
-        Vec t = ymm(8);
-        a.zero(t);
-        for (int k = 0; k < SPAN / UNIT; k++) {
-            a.vpinsrw(t, t, Operand.mem(w, stride * k), k);
-        }
-        a.vcvtph2ps(t, t.x());
-        a.vmovdqu(scales, t);
-    }
-
     /// Loads an F16 number into all lanes of a register as a float.
-    protected static void f16ToAll(Assembler a, Mem from, Vec to) {
+    public static void f16ToAll(Assembler a, Mem from, Vec to) {
         a.zero(to);
         a.vpinsrw(to, to, from, 0);
         a.vcvtph2ps(to.x(), to.x());
         a.vbroadcastss(to, to.x());
     }
 
-    /// Moves bit `from` of each byte to bit `to`, by shifting dwords; neighbouring bits come along.
-    protected static void moveBits(Assembler a, Vec v, int from, int to) {
-        if (from > to) {
-            a.vpsrld(v, v, from - to);
-        } else if (from < to) {
-            a.vpslld(v, v, to - from);
-        }
-    }
-
-    /// Loads the F16 scale of a block of 32 as a float into lane 0.
+    /// Loads the scale of a block of 32 as a float into lane 0.
     ///
     /// @param w points to the block
     /// @param d 128 bits
     public void unitScale(Assembler a, Gpr w, Vec d) {
-        a.zero(d);
-        a.vpinsrw(d, d, Operand.mem(w), 0);
-        a.vcvtph2ps(d.x(), d.x());
+        throw new IllegalStateException(id + " has no blocks of 32.");
     }
 
-    /// Loads the minimum of a block of 32 as a float into lane 0: what follows the scale, negative.
+    /// Loads the minimum of a block of 32 as a float into lane 0.
     ///
     /// @param w points to the block
     /// @param m 128 bits
     public void unitMin(Assembler a, Gpr w, Vec m) {
-        a.zero(m);
-        a.vpinsrw(m, m, Operand.mem(w, Short.BYTES), 0);
-        a.vpxor(m.x(), m.x(), a.dwords(0x80008000));
-        a.vcvtph2ps(m.x(), m.x());
+        throw new IllegalStateException(id + " has no minimums of blocks of 32.");
     }
 
     /// {@return the n-th 512-bit constant register}

@@ -4,7 +4,7 @@ import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
 import static dev.tenon.kernels.x86.block.StreamMicroKernel.EVEN_LANES;
 import static dev.tenon.kernels.x86.block.StreamMicroKernel.ODD_LANES;
-import static dev.tenon.kernels.x86.format.Q4_KCode.QS;
+import static dev.tenon.kernels.x86.format.Q4_KBlock.QS;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -13,13 +13,13 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PairMicroKernel32;
 
-/// Two rows of Q4_K ([Q4_KCode]) times some tokens.
+/// Two rows of Q4_K (Q4_K) times some tokens.
 ///
 /// Lanes are those of [PairMicroKernel32]. The dwords of both rows are put side by side and
 /// unpacked to levels of their lower nibbles and of their upper ones; a register takes two lanes of
 /// each 128 bits from the former and two from the latter. So eight registers have the eight dwords
 /// of each group, in the upper two lanes in exchanged pairs.
-final class Q4_KPairs extends PairMicroKernel32 {
+public final class Q4_KPairs extends PairMicroKernel32 {
     private static final int REGISTERS = 8;
     /// Spread: levels, then dx, u and c.
     private static final int DX = 64 * REGISTERS;
@@ -35,7 +35,7 @@ final class Q4_KPairs extends PairMicroKernel32 {
     private static final Vec T = zmm(30);
     private static final Vec NIBBLE = zmm(31);
 
-    Q4_KPairs() {
+    public Q4_KPairs() {
         super(C + 64);
     }
 
@@ -101,7 +101,7 @@ final class Q4_KPairs extends PairMicroKernel32 {
         }
     }
 
-    /// Makes scales and minimums of the heads of both rows ([NibbleCode]), which are in 128 bits
+    /// Makes scales and minimums of the heads of both rows ([Q4_KBlock]), which are in 128 bits
     /// each.
     private static void unpackScales(Assembler a) {
         Vec heads = DOTS[0];

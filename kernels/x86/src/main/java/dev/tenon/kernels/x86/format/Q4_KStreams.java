@@ -2,7 +2,7 @@ package dev.tenon.kernels.x86.format;
 
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
-import static dev.tenon.kernels.x86.format.Q4_KCode.QS;
+import static dev.tenon.kernels.x86.format.Q4_KBlock.QS;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -11,7 +11,7 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
-/// Four rows of Q4_K ([Q4_KCode]) at once.
+/// Four rows of Q4_K (Q4_K) at once.
 ///
 /// Of each 32 bytes of levels the first 16 are put together, and the second 16. So a register has
 /// the even (low bits) or odd groups of a row in its 128-bit lanes, and both of its parts add to
@@ -24,7 +24,7 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 /// Levels of odd groups stay where they are, in the upper four bits, and make dot products 16 times
 /// as large; dx and u of these groups are a sixteenth, which changes no bit of the results: u
 /// cancels all of [PackedActivations#BIAS].
-final class Q4_KStreams extends StreamMicroKernel {
+public final class Q4_KStreams extends StreamMicroKernel {
     /// Spread: levels, then dx, u and c, each of even and odd groups.
     private static final int DX = 256;
     private static final int U = DX + 128;
@@ -48,7 +48,7 @@ final class Q4_KStreams extends StreamMicroKernel {
     private static final Vec D = zmm(29);
     private static final Vec[] D_LANES = Operand.zmms(30, 2);
 
-    Q4_KStreams() {
+    public Q4_KStreams() {
         super(C + 128);
     }
 
@@ -86,7 +86,7 @@ final class Q4_KStreams extends StreamMicroKernel {
     public void constants(Assembler a) {
         load(a, BIAS, i -> i % 4 == 0 ? Float.floatToRawIntBits(PackedActivations.BIAS) : 0);
         load(a, NIBBLE, i -> 0x0F0F0F0F);
-        // The words of a head are d and dmin, scales, minimums, what is left of both: see NibbleCode.
+        // The words of a head are d and dmin, scales, minimums, what is left of both: see Q4_KBlock.
         load(a, SHIFT, i -> i % 4 == 3 ? 4 : 0);
         load(a, LOW_MASK, i -> i % 4 < 2 ? 0x3F3F3F3F : 0x0F0F0F0F);
         load(a, HIGH_MASK, i -> i % 4 < 2 ? 0 : 0x30303030);

@@ -2,11 +2,11 @@ package dev.tenon.kernels.x86.format;
 
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
-import static dev.tenon.kernels.x86.format.Q6_KCode.D;
-import static dev.tenon.kernels.x86.format.Q6_KCode.QH;
-import static dev.tenon.kernels.x86.format.Q6_KCode.SCALES;
-import static dev.tenon.kernels.x86.format.Q6_KCode.TOP;
-import static dev.tenon.kernels.x86.format.Q6_KCode.group;
+import static dev.tenon.kernels.x86.format.Q6_KBlock.D;
+import static dev.tenon.kernels.x86.format.Q6_KBlock.QH;
+import static dev.tenon.kernels.x86.format.Q6_KBlock.SCALES;
+import static dev.tenon.kernels.x86.format.Q6_KBlock.TOP;
+import static dev.tenon.kernels.x86.format.Q6_KBlock.group;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -17,7 +17,7 @@ import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PairMicroKernel;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
-/// Two rows of Q6_K ([Q6_KCode]) times some tokens.
+/// Two rows of Q6_K (Q6_K) times some tokens.
 ///
 /// Lane i of a register has group `i / 4 + {0, 8, 4, 12}[i % 4]`. The dwords of both parts of the
 /// low bits are put side by side and unpacked to levels of their lower nibbles and of their upper
@@ -30,7 +30,7 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 /// ```
 ///
 /// There is a sum for each token and row, and in a tile one of each row's scales.
-final class Q6_KPairs extends PairMicroKernel {
+public final class Q6_KPairs extends PairMicroKernel {
     /// Spread: levels, then what dot products start with.
     static final int START = 256;
     /// Exchanges lanes 0 and 1 of each 128 bits with lanes 2 and 3.
@@ -46,7 +46,7 @@ final class Q6_KPairs extends PairMicroKernel {
     /// the one before: constants are loaded for each span instead.
     private static final Vec[][] TURN = {DOTS, {NIBBLE, PAIRS}};
 
-    Q6_KPairs() {
+    public Q6_KPairs() {
         super(START + 64, 2);
     }
 
@@ -81,7 +81,7 @@ final class Q6_KPairs extends PairMicroKernel {
 
     /// Puts numbers of the groups of a span into the order of lanes.
     private static void inOrder(Assembler a, Mem from, Mem to) {
-        a.vmovdqu(zmm(0), a.constant(Q6_KCode::group));
+        a.vmovdqu(zmm(0), a.constant(Q6_KBlock::group));
         a.vpermps(zmm(0), zmm(0), from);
         a.vmovdqu(to, zmm(0));
     }

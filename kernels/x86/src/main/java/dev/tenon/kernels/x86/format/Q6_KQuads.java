@@ -10,11 +10,11 @@ import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.QuadMicroKernel;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
-/// Four rows of Q6_K ([Q6_KCode]) times a token, in the order of [Q6_KPairs].
+/// Four rows of Q6_K (Q6_K) times a token, in the order of [Q6_KPairs].
 ///
 /// Each register of activations is loaded once for all rows. There is a sum for each token and row,
 /// and in registers one of each row's scales of a tile.
-final class Q6_KQuads extends QuadMicroKernel {
+public final class Q6_KQuads extends QuadMicroKernel {
     private static final Vec[][] LEVELS = {
         Operand.zmms(0, 4), Operand.zmms(4, 4), Operand.zmms(8, 4), Operand.zmms(12, 4)
     };
@@ -26,7 +26,7 @@ final class Q6_KQuads extends QuadMicroKernel {
     private static final Vec PAIRS = zmm(30);
     private static final Vec SCALE_BYTES = zmm(31);
 
-    Q6_KQuads() {
+    public Q6_KQuads() {
         super(4);
     }
 

@@ -3,11 +3,11 @@ package dev.tenon.kernels.x86.format;
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
 import static dev.tenon.kernels.x86.block.PairMicroKernel.SELECT;
-import static dev.tenon.kernels.x86.format.Q6_KCode.D;
-import static dev.tenon.kernels.x86.format.Q6_KCode.QH;
-import static dev.tenon.kernels.x86.format.Q6_KCode.SCALES;
-import static dev.tenon.kernels.x86.format.Q6_KCode.TOP;
-import static dev.tenon.kernels.x86.format.Q6_KCode.group;
+import static dev.tenon.kernels.x86.format.Q6_KBlock.D;
+import static dev.tenon.kernels.x86.format.Q6_KBlock.QH;
+import static dev.tenon.kernels.x86.format.Q6_KBlock.SCALES;
+import static dev.tenon.kernels.x86.format.Q6_KBlock.TOP;
+import static dev.tenon.kernels.x86.format.Q6_KBlock.group;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -16,7 +16,7 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
-/// Four rows of Q6_K ([Q6_KCode]) at once.
+/// Four rows of Q6_K (Q6_K) at once.
 ///
 /// The 16-byte pieces of both parts of the low bits are put together by eights. So a register has
 /// groups b and b + 8 in its 128-bit lane b, two 32-bit lanes each, and both of its parts add to
@@ -28,7 +28,7 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 /// ```
 ///
 /// Beside its sum a row has two of the tile at hand: of products, and of scales.
-final class Q6_KStreams extends StreamMicroKernel {
+public final class Q6_KStreams extends StreamMicroKernel {
     /// Spread: levels, then what dot products start with.
     private static final int START = 256;
 
@@ -54,7 +54,7 @@ final class Q6_KStreams extends StreamMicroKernel {
     private static final Vec[] EIGHTS = Operand.zmms(29, 2);
     private static final Vec SCALE_BYTES = zmm(31);
 
-    Q6_KStreams() {
+    public Q6_KStreams() {
         super(START + 128);
     }
 
@@ -79,7 +79,7 @@ final class Q6_KStreams extends StreamMicroKernel {
     @Override
     public void spreadTile(Assembler a, Gpr dx, Gpr to) {
         Vec t = zmm(0);
-        a.vmovdqu(t, a.constant(Q6_KCode::group));
+        a.vmovdqu(t, a.constant(Q6_KBlock::group));
         a.vpermps(t, t, mem(dx));
         a.vmovdqu(mem(to), t);
     }

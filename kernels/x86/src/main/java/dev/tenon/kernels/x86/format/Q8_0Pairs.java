@@ -2,8 +2,8 @@ package dev.tenon.kernels.x86.format;
 
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
-import static dev.tenon.kernels.x86.format.Q8_0Code.BLOCK;
-import static dev.tenon.kernels.x86.format.Q8_0Code.QS;
+import static dev.tenon.kernels.x86.format.Q8_0Block.BLOCK;
+import static dev.tenon.kernels.x86.format.Q8_0Block.QS;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -11,12 +11,12 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PairMicroKernel32;
 
-/// Two rows of Q8_0 ([Q8_0Code]) times some tokens.
+/// Two rows of Q8_0 (Q8_0) times some tokens.
 ///
 /// Lanes are those of [PairMicroKernel32]. The blocks of both rows are transposed, so that eight
 /// registers have the eight dwords of each; of each of them one register of words gets bytes 0 and
 /// 2 of each lane, the next one bytes 1 and 3.
-final class Q8_0Pairs extends PairMicroKernel32 {
+public final class Q8_0Pairs extends PairMicroKernel32 {
     private static final int REGISTERS = 16;
     /// Spread: levels, then dx.
     private static final int DX = 64 * REGISTERS;
@@ -30,7 +30,7 @@ final class Q8_0Pairs extends PairMicroKernel32 {
     private static final Vec[] DOTS = Operand.zmms(25, TURNS);
     private static final Vec[] PIECES = Operand.zmms(28, 4);
 
-    Q8_0Pairs() {
+    public Q8_0Pairs() {
         super(DX + 64);
     }
 

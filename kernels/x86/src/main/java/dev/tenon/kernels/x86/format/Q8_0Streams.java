@@ -2,8 +2,8 @@ package dev.tenon.kernels.x86.format;
 
 import static dev.tenon.kernels.x86.asm.Operand.mem;
 import static dev.tenon.kernels.x86.asm.Operand.zmm;
-import static dev.tenon.kernels.x86.format.Q8_0Code.BLOCK;
-import static dev.tenon.kernels.x86.format.Q8_0Code.QS;
+import static dev.tenon.kernels.x86.format.Q8_0Block.BLOCK;
+import static dev.tenon.kernels.x86.format.Q8_0Block.QS;
 
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand;
@@ -11,7 +11,7 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
-/// Four rows of Q8_0 ([Q8_0Code]) at once.
+/// Four rows of Q8_0 (Q8_0) at once.
 ///
 /// Activations of 16 bits are taken apart into bytes, so that levels are multiplied as they are:
 ///
@@ -30,7 +30,7 @@ import dev.tenon.kernels.x86.block.StreamMicroKernel;
 /// ```
 /// first    lane 0 to 3: groups 0, 2, 1, 3 of rows 0 to 3        second    groups 4, 6, 5, 7
 /// ```
-final class Q8_0Streams extends StreamMicroKernel {
+public final class Q8_0Streams extends StreamMicroKernel {
     /// Registers of one kind for a span: of the first four groups, their first and second 16, then
     /// of the others.
     private static final int PARTS = 4;
@@ -54,7 +54,7 @@ final class Q8_0Streams extends StreamMicroKernel {
     private static final Vec SIGN = zmm(24);
     private static final Vec[] D_WORDS = Operand.zmms(25, 2);
 
-    Q8_0Streams() {
+    public Q8_0Streams() {
         super(DX + 128);
     }
 

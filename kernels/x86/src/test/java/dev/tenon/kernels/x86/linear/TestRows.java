@@ -3,22 +3,10 @@ package dev.tenon.kernels.x86.linear;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.kernels.x86.FormatCode;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PanelShape;
-import dev.tenon.kernels.x86.format.IQ4_NLCode;
-import dev.tenon.kernels.x86.format.IQ4_XSCode;
-import dev.tenon.kernels.x86.format.MXFP4Code;
-import dev.tenon.kernels.x86.format.Q2_KCode;
-import dev.tenon.kernels.x86.format.Q3_KCode;
-import dev.tenon.kernels.x86.format.Q4_0Code;
-import dev.tenon.kernels.x86.format.Q4_1Code;
-import dev.tenon.kernels.x86.format.Q4_KCode;
-import dev.tenon.kernels.x86.format.Q5_0Code;
-import dev.tenon.kernels.x86.format.Q5_1Code;
-import dev.tenon.kernels.x86.format.Q5_KCode;
-import dev.tenon.kernels.x86.format.Q6_KCode;
-import dev.tenon.kernels.x86.format.Q8_0Code;
 import dev.tenon.kernels.x86.pack.PackCode;
 import dev.tenon.quant.formats.IQ4_NLFormat;
 import dev.tenon.quant.formats.IQ4_XSFormat;
@@ -53,19 +41,23 @@ final class TestRows {
     }
 
     static final List<Format> FORMATS = List.of(
-            new Format(new Q8_0Code(), new Q8_0Format(), 0),
-            new Format(new Q6_KCode(), new Q6_KFormat(), 208),
-            new Format(new Q4_KCode(), new Q4_KFormat(), 0, 2),
-            new Format(new Q5_KCode(), new Q5_KFormat(), 0, 2),
-            new Format(new Q4_0Code(), new Q4_0Format(), 0),
-            new Format(new Q4_1Code(), new Q4_1Format(), 0, 2),
-            new Format(new Q5_0Code(), new Q5_0Format(), 0),
-            new Format(new Q5_1Code(), new Q5_1Format(), 0, 2),
-            new Format(new IQ4_NLCode(), new IQ4_NLFormat(), 0),
-            new Format(new IQ4_XSCode(), new IQ4_XSFormat(), 0),
-            new Format(new MXFP4Code(), new MXFP4Format()),
-            new Format(new Q3_KCode(), new Q3_KFormat(), 108),
-            new Format(new Q2_KCode(), new Q2_KFormat(), 80, 82));
+            of(new Q8_0Format(), 0),
+            of(new Q6_KFormat(), 208),
+            of(new Q4_KFormat(), 0, 2),
+            of(new Q5_KFormat(), 0, 2),
+            of(new Q4_0Format(), 0),
+            of(new Q4_1Format(), 0, 2),
+            of(new Q5_0Format(), 0),
+            of(new Q5_1Format(), 0, 2),
+            of(new IQ4_NLFormat(), 0),
+            of(new IQ4_XSFormat(), 0),
+            of(new MXFP4Format()),
+            of(new Q3_KFormat(), 108),
+            of(new Q2_KFormat(), 80, 82));
+
+    private static Format of(QuantFormat format, int... factors) {
+        return new Format(FormatCode.of(format), format, factors);
+    }
 
     private TestRows() {}
 

@@ -2,7 +2,6 @@ package dev.tenon.platform.contracts.itest;
 
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.PlanOptions;
-import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
@@ -59,10 +58,8 @@ final class SelectedNumbersContract extends BackendBatchContract {
 
     private boolean packed(QuantFormat format) {
         for (KernelProvider provider : selection.kernels()) {
-            for (Kernel kernel : provider.kernels()) {
-                if (kernel instanceof PackedKernel && kernel.format().equals(format.id())) {
-                    return true;
-                }
+            if (provider.kernels(format).stream().anyMatch(PackedKernel.class::isInstance)) {
+                return true;
             }
         }
         return false;

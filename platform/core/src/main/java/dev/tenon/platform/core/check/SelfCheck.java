@@ -10,7 +10,6 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
-import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -135,13 +134,10 @@ public final class SelfCheck {
                 continue;
             }
             String kind = backend.devices().getFirst().kind();
-            List<String> formats = provider.kernels().stream()
-                    .filter(kernel -> kernel.deviceKind().equals(kind))
-                    .map(Kernel::format)
-                    .distinct()
-                    .toList();
             for (QuantFormat format : known(services)) {
-                if (formats.contains(format.id()) && format.quantizer().isPresent()) {
+                boolean read = provider.kernels(format).stream()
+                        .anyMatch(kernel -> kernel.deviceKind().equals(kind));
+                if (read && format.quantizer().isPresent()) {
                     compute(backend, format, f32.get(), List.of(provider))
                             .map(e -> "kernels for " + format.id() + " on " + backend.id() + ": " + e)
                             .ifPresent(wrong::add);

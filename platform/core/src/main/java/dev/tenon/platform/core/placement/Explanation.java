@@ -23,9 +23,11 @@ import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.tuned.TunedModel.Status;
 import dev.tenon.platform.core.tuned.TunedSettings;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -231,7 +233,7 @@ final class Explanation {
                 support.reason()));
         boolean used = false;
         for (KernelProvider provider : KernelOffers.inOrder(decision.kernels())) {
-            for (Kernel kernel : provider.kernels()) {
+            for (Kernel kernel : kernels(provider, op)) {
                 if (kernel.op().equals(op.kind())) {
                     String refusal = refusal(kernel, op, support, used);
                     used |= refusal == null;
@@ -253,6 +255,15 @@ final class Explanation {
         String output =
                 op.outputs().isEmpty() ? "" : " -> " + op.outputs().getFirst().name();
         selections.add(new Selection("kernel", op.kind() + weight + output, candidates));
+    }
+
+    /// What a provider has by itself, and what it makes for the op's formats.
+    private Set<Kernel> kernels(KernelProvider provider, Op op) {
+        Set<Kernel> kernels = new LinkedHashSet<>(provider.kernels());
+        op.weights()
+                .forEach(weight ->
+                        kernels.addAll(provider.kernels(decision.weights().format(weight.name()))));
+        return kernels;
     }
 
     /// Why a kernel is not what the backend takes, or null.

@@ -149,7 +149,7 @@ public final class UnpackCode {
     }
 
     private void emitSpanByColumns() {
-        if (format.mins) {
+        if (!format.columnsHaveScales()) {
             emitRows(this::emitScalesOfRow);
             emitScaleTransposes();
         }

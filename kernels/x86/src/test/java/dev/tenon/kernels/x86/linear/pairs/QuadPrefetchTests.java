@@ -3,17 +3,18 @@ package dev.tenon.kernels.x86.linear.pairs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.kernels.x86.FormatCode;
 import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PairScratch;
 import dev.tenon.kernels.x86.cpu.PrefetchTests;
-import dev.tenon.kernels.x86.format.Q6_KCode;
+import dev.tenon.quant.formats.Q6_KFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class QuadPrefetchTests {
-    private static final BlockCode FORMAT = new Q6_KCode();
+    private static final BlockCode FORMAT = FormatCode.of(new Q6_KFormat());
     private static final int TURNS = PairScratch.MAX_TOKENS / QuadLoop.TOKENS;
 
     @ParameterizedTest

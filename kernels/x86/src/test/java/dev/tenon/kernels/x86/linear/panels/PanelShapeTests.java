@@ -3,9 +3,10 @@ package dev.tenon.kernels.x86.linear.panels;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.kernels.x86.FormatCode;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PanelShape;
-import dev.tenon.kernels.x86.format.Q6_KCode;
+import dev.tenon.quant.formats.Q6_KFormat;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /// How often panel functions run, and what they fetch meanwhile.
 class PanelShapeTests {
-    private static final BlockCode Q6_K = new Q6_KCode();
+    private static final BlockCode Q6_K = FormatCode.of(new Q6_KFormat());
 
     static Stream<Arguments> shapes() {
         return Stream.of(PanelShape.WIDE, PanelShape.NARROW)
