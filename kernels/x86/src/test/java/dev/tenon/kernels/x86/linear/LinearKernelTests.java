@@ -81,6 +81,9 @@ class LinearKernelTests {
         for (int r = 0; r < MAX_ROWS; r++) {
             weights[r] = TestRows.decoded(format, w, r + 1, n);
         }
+        PlainRow[] plain = new PlainRow[MAX_ROWS];
+        Arrays.setAll(
+                plain, r -> new PlainRow(format, w, (r + 1) * format.code().rowBytes(n), n));
         for (int t = 0; t < MAX_TOKENS; t++) {
             double[] q = TestRows.unpacked(format.code(), packed, t, n);
             double[] half = TestRows.halfSteps(format.code(), x, t * n, n);
@@ -96,9 +99,8 @@ class LinearKernelTests {
                     exact += (double) weights[r][i] * x[t * n + i];
                     quantisation += Math.abs(weights[r][i]) * half[i];
                 }
-                long row = (r + 1) * format.code().rowBytes(n);
                 e.product[t][r] = product;
-                e.rounding[t][r] = ROUNDING * magnitude + PlainRows.biasRounding(format.code(), w, row, packed, t, n);
+                e.rounding[t][r] = ROUNDING * magnitude + plain[r].biasRounding(packed, t);
                 e.exact[t][r] = exact;
                 e.quantisation[t][r] = quantisation + e.rounding[t][r];
             }
@@ -186,7 +188,6 @@ class LinearKernelTests {
     @MethodSource("formatsAndSets")
     void theOrderOfAdditionsIsTheOneThatIsPromised(TestRows.Format format, FeatureSet set) {
         assumeHere(set);
-        assumeTrue(PlainRows.has(format.code()), "another format of the same kind has a plain form");
         int rows = 40;
         int tokens = 13;
         for (int n : lengths(format)) {
@@ -195,13 +196,15 @@ class LinearKernelTests {
                 MemorySegment w = TestRows.weights(arena, format, rows, n, n + 1, 1);
                 MemorySegment packed = TestRows.pack(arena, kernel, TestRows.activations(tokens, n, n), tokens, n);
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, tokens), 64);
+                long rowBytes = format.code().rowBytes(n);
+                PlainRow[] plainRows = new PlainRow[rows];
+                Arrays.setAll(plainRows, r -> new PlainRow(format, w, r * rowBytes, n));
                 for (int some : new int[] {1, 3, 5, 8, tokens}) {
                     float[] out = new float[some * rows];
-                    long rowBytes = format.code().rowBytes(n);
                     kernel.run(w, rowBytes, 0, rows, n, packed, some, new HostFloats(out), 0, rows, scratch);
                     for (int t = 0; t < some; t++) {
                         for (int r = 0; r < rows; r++) {
-                            float plain = PlainRows.product(format.code(), w, r * rowBytes, packed, t, n);
+                            float plain = plainRows[r].product(packed, t);
                             String where = kernel + " n " + n + " tokens " + some + " token " + t + " row " + r;
                             assertEquals(plain, out[t * rows + r], where);
                         }
@@ -277,7 +280,7 @@ class LinearKernelTests {
                             long row = r * format.code().rowBytes(n);
                             double rounding = 4 * ROUNDING * magnitude
                                     + 1e-8 * offsets
-                                    + PlainRows.biasRounding(format.code(), w, row, packed, 0, n);
+                                    + new PlainRow(format, w, row, n).biasRounding(packed, 0);
                             assertEquals(sum, out[r], rounding, kernel + " code " + code);
                         }
                     }
@@ -323,7 +326,7 @@ class LinearKernelTests {
                             long row = r * format.code().rowBytes(n);
                             double rounding = 4 * ROUNDING * magnitude
                                     + 1e-30
-                                    + PlainRows.biasRounding(format.code(), w, row, packed, 0, n);
+                                    + new PlainRow(format, w, row, n).biasRounding(packed, 0);
                             assertEquals(sum, out[r], rounding, kernel + " factor " + bits);
                         }
                     }

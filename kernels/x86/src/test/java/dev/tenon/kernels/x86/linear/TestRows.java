@@ -3,6 +3,12 @@ package dev.tenon.kernels.x86.linear;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.Quantizer;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.CodeBook;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 import dev.tenon.kernels.x86.FormatCode;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
@@ -26,6 +32,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /// Weight rows with every code equally likely, activations, and what their products must be.
@@ -53,10 +60,130 @@ final class TestRows {
             of(new IQ4_XSFormat(), 0),
             of(new MXFP4Format()),
             of(new Q3_KFormat(), 108),
-            of(new Q2_KFormat(), 80, 82));
+            of(new Q2_KFormat(), 80, 82),
+            // Formats that nobody has: bits that cross bytes, single bits, words of bits the other way round.
+            of(
+                    foreign(
+                            "FIVE_IN_A_ROW",
+                            BlockLayout.of(
+                                    64,
+                                    42,
+                                    Numbers.unsigned(BitField.of(5).at(2).bits(64, 5)),
+                                    16,
+                                    Scale.f16(0))),
+                    0),
+            of(
+                    foreign(
+                            "SIX_AND_MINIMUM",
+                            BlockLayout.of(
+                                            128,
+                                            102,
+                                            Numbers.unsigned(
+                                                    BitField.of(6).at(6).bits(128, 6)),
+                                            0,
+                                            Scale.f16(2))
+                                    .withMinimums(Scale.f16(4))),
+                    2,
+                    4),
+            of(
+                    foreign(
+                            "ONE",
+                            BlockLayout.of(
+                                    128,
+                                    18,
+                                    Numbers.unsigned(BitField.of(1).at(2).bits(128, 1)),
+                                    CodeBook.of(-1, 1),
+                                    Scale.f16(0))),
+                    0),
+            of(
+                    foreign(
+                            "TWO",
+                            BlockLayout.of(
+                                    64, 18, Numbers.unsigned(BitField.of(2).bits(64, 2)), 1, Scale.f16(16))),
+                    16),
+            of(
+                    foreign(
+                            "THREE_AND_ONE",
+                            BlockLayout.of(
+                                    32,
+                                    18,
+                                    Numbers.unsigned(
+                                            BitField.of(3).at(2).bits(2, 4).bytes(16, 1),
+                                            BitField.of(1).at(2, 3).bits(2, 4).bytes(16, 1)),
+                                    7,
+                                    Scale.f16(0))),
+                    0),
+            of(
+                    foreign(
+                            "SCALES_OF_TEN_BITS",
+                            BlockLayout.of(
+                                            256,
+                                            128 + 12 + 4,
+                                            Numbers.unsigned(BitField.of(4)
+                                                    .at(16)
+                                                    .bytes(32, 1)
+                                                    .bits(2, 4)
+                                                    .bytes(4, 32)),
+                                            0,
+                                            Scale.f16(
+                                                            0,
+                                                            Numbers.unsigned(BitField.of(7)
+                                                                    .at(4)
+                                                                    .bits(4, 8)
+                                                                    .bits(2, 32)))
+                                                    .with(0.5f, 0.25f))
+                                    .withMinimums(Scale.f16(
+                                            2,
+                                            Numbers.unsigned(
+                                                    BitField.of(4).at(12).bits(8, 4))))),
+                    0,
+                    2),
+            of(
+                    foreign(
+                            "SIXTEEN_SCALES",
+                            BlockLayout.of(
+                                    256,
+                                    64 + 16 + 2,
+                                    Numbers.unsigned(BitField.of(2)
+                                            .at(18)
+                                            .bytes(32, 1)
+                                            .bits(4, 2)
+                                            .bytes(2, 32)),
+                                    2,
+                                    Scale.f16(
+                                                    0,
+                                                    Numbers.unsigned(
+                                                            BitField.of(6).at(2).bytes(16, 1)))
+                                            .with(1, -31))),
+                    0));
 
     private static Format of(QuantFormat format, int... factors) {
         return new Format(FormatCode.of(format), format, factors);
+    }
+
+    /// A format of which only the layout is known.
+    private static QuantFormat foreign(String id, BlockLayout layout) {
+        return new QuantFormat() {
+            @Override
+            public String id() {
+                return id;
+            }
+
+            @Override
+            public int ggmlType() {
+                return 60_000;
+            }
+
+            @Override
+            public Optional<BlockLayout> layout() {
+                return Optional.of(layout);
+            }
+
+            @Override
+            public Optional<Quantizer> quantizer() {
+                return Optional.empty();
+            }
+        };
     }
 
     private TestRows() {}
