@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
 /// elsewhere. Those of weight formats are made of layouts, anybody's.
 ///
 /// The setting `tenon.kernels.x86` (system property, or `TENON_KERNELS_X86` in the environment) is
-/// `auto`, `off`, or a set to use: `avx2`, `avxvnni`, `avx512`. `tenon.kernels.x86.attention` (or
+/// `auto`, `off`, or a set to use: `avx2`, `avxvnni`, `avx512`,
+/// `avx512vbmi`. `tenon.kernels.x86.attention` (or
 /// `TENON_KERNELS_X86_ATTENTION`) is `off` to leave attention to the backend,
 /// `tenon.kernels.x86.elements` (or `TENON_KERNELS_X86_ELEMENTS`) to leave norms and activations to
 /// it. `tenon.kernels.x86.prefetch` is described at `Prefetch`. Stopping the bundle frees the code
@@ -139,7 +140,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
                 .orElse(null);
         if (wanted == null && !setting.equals("auto")) {
             LOG.warn(
-                    "{} is '{}'; auto, off, avx2, avxvnni and avx512 are understood, auto is used. [CFG-001]",
+                    "{} is '{}'; auto, off, avx2, avxvnni, avx512 and avx512vbmi are understood, auto is used. [CFG-001]",
                     SETTING,
                     setting);
         }

@@ -11,7 +11,7 @@ final class X86Settings {
             Setting.choice(
                             X86KernelProvider.SETTING,
                             "auto",
-                            List.of("auto", "off", "avx2", "avxvnni", "avx512"),
+                            List.of("auto", "off", "avx2", "avxvnni", "avx512", "avx512vbmi"),
                             "The instructions that kernels are made of; auto: the widest that the processor has.")
                     .readAtStart(),
             Setting.choice(X86KernelProvider.ATTENTION, "on", SWITCH, "Whether attention is computed by machine code.")

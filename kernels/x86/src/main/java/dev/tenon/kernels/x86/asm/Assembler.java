@@ -32,6 +32,9 @@ public final class Assembler extends VectorInstructions {
 
     private record Constant(String label, int[] dwords) {}
 
+    /// Whether instructions of AVX-512 VBMI may be used.
+    public final boolean vbmi;
+
     private final List<Constant> constants = new ArrayList<>();
     private int names;
 
@@ -40,7 +43,17 @@ public final class Assembler extends VectorInstructions {
     /// @param evex whether vector instructions are encoded with EVEX (AVX-512) rather than VEX
     /// (AVX2)
     public Assembler(boolean evex) {
+        this(evex, false);
+    }
+
+    /// Creates an empty assembler.
+    ///
+    /// @param evex whether vector instructions are encoded with EVEX (AVX-512) rather than VEX
+    /// (AVX2)
+    /// @param vbmi whether those of AVX-512 VBMI may be used
+    public Assembler(boolean evex, boolean vbmi) {
         super(evex);
+        this.vbmi = vbmi;
     }
 
     /// {@return a label name that was not given out before}

@@ -107,6 +107,16 @@ abstract class VectorInstructions extends Encoder {
         op(M38 | P66 | 0x36, FULL, d, index, s);
     }
 
+    /// Takes bytes of 512 bits by their indices.
+    public void vpermb(Vec d, Vec index, Operand s) {
+        evexOnly(M38 | P66 | 0x8D, FULL, d, index, s, -1);
+    }
+
+    /// Takes eight bits from each place of a 64-bit number that the bytes of `places` name, around its end.
+    public void vpmultishiftqb(Vec d, Vec places, Operand s) {
+        evexOnly(M38 | P66 | W1 | 0x83, FULL, d, places, s, -1);
+    }
+
     public void vpermps(Vec d, Vec index, Operand s) {
         op(M38 | P66 | 0x16, FULL, d, index, s);
     }

@@ -173,7 +173,7 @@ public final class MachineAttention implements AttentionKernel, AutoCloseable {
         }
         Code code = known.get(shape);
         if (code == null) {
-            Assembler a = new Assembler(set == FeatureSet.AVX512);
+            Assembler a = new Assembler(set.wide);
             AttentionCode.emit(a, shape);
             CodeMemory memory = new CodeMemory(name, a.assemble());
             code = new Code(shape, memory, memory.entry(0));

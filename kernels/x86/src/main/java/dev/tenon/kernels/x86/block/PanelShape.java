@@ -35,7 +35,7 @@ public record PanelShape(int rows, int many, int few) {
 
     /// {@return the shape for a feature set}
     public static PanelShape of(FeatureSet set) {
-        return set == FeatureSet.AVX512 ? WIDE : NARROW;
+        return set.wide ? WIDE : NARROW;
     }
 
     /// {@return a vector register that holds a number of each row of one part of a panel}

@@ -116,6 +116,9 @@ public record CpuFeatures(String name, Set<FeatureSet> sets, int firstLevelBytes
                     && bit(seven[1], 31) // VL
                     && bit(seven[2], 11)) { // VNNI
                 sets.add(FeatureSet.AVX512);
+                if (bit(seven[2], 1)) {
+                    sets.add(FeatureSet.AVX512_VBMI);
+                }
             }
         }
         return new CpuFeatures(name, sets, firstLevelBytes);

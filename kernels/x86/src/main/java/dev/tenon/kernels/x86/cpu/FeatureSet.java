@@ -3,16 +3,22 @@ package dev.tenon.kernels.x86.cpu;
 /// The sets of instructions that kernels are generated for, the widest last.
 public enum FeatureSet {
     /// AVX2, FMA, F16C: 256 bits, byte products through 16 bits.
-    AVX2("avx2"),
+    AVX2("avx2", false),
     /// AVX2 and AVX-VNNI: 256 bits with `vpdpbusd`.
-    AVX_VNNI("avxvnni"),
+    AVX_VNNI("avxvnni", false),
     /// AVX-512 F, BW, DQ, VL and VNNI: 512 bits with `vpdpbusd`.
-    AVX512("avx512");
+    AVX512("avx512", true),
+    /// The same and VBMI: bytes are permuted over 512 bits.
+    AVX512_VBMI("avx512vbmi", true);
 
     /// The set's name in kernel names and settings.
     public final String id;
 
-    FeatureSet(String id) {
+    /// Whether registers have 512 bits.
+    public final boolean wide;
+
+    FeatureSet(String id, boolean wide) {
         this.id = id;
+        this.wide = wide;
     }
 }

@@ -154,7 +154,7 @@ public final class MachineElements implements ElementKernel, AutoCloseable {
                     ErrorCode.CLOSED, "Kernel " + name + " was closed when its bundle stopped. Load the model again.");
         }
         if (code == null) {
-            Assembler a = new Assembler(set == FeatureSet.AVX512);
+            Assembler a = new Assembler(set.wide);
             ElementCode elements = new ElementCode(a);
             elements.emitGate(Activation.SILU);
             int gelu = next(a);

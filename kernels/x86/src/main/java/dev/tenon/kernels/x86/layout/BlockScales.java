@@ -115,9 +115,14 @@ final class BlockScales {
     }
 
     private void emitWords(Assembler a, Gpr w, int number, Vec t) {
+        int blocks = BlockCode.SPAN / layout.size();
+        int groups = GROUPS / blocks;
         a.zero(t);
-        for (int g = 0; g < GROUPS; g++) {
-            a.vpinsrw(t, t, mem(w, at(number, g)), g);
+        for (int b = 0; b < blocks; b++) {
+            a.vpinsrw(t, t, mem(w, at(number, groups * b)), b);
+        }
+        if (groups > 1) {
+            a.vpshufb(t.x(), t.x(), a.constant(i -> 0x01000100 + 0x02020202 * (2 * i / groups)));
         }
     }
 

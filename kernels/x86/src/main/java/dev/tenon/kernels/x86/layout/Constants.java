@@ -27,7 +27,9 @@ final class Constants {
         }
     }
 
-    private final List<Constant> all = new ArrayList<>();
+    /// Without VBMI and with it: other instructions need other constants.
+    private final List<List<Constant>> all = List.of(new ArrayList<>(), new ArrayList<>());
+
     private boolean counting = true;
 
     /// Ends the count of uses.
@@ -35,20 +37,26 @@ final class Constants {
     /// @param registers how many registers there are
     void choose(int registers) {
         counting = false;
-        List<Constant> byUse = new ArrayList<>(all);
-        byUse.sort(Comparator.comparingInt(c -> -c.uses));
-        for (int i = 0; i < Math.min(registers, byUse.size()); i++) {
-            byUse.get(i).register = i;
+        for (List<Constant> each : all) {
+            List<Constant> byUse = new ArrayList<>(each);
+            byUse.sort(Comparator.comparingInt(c -> -c.uses));
+            for (int i = 0; i < Math.min(registers, byUse.size()); i++) {
+                byUse.get(i).register = i;
+            }
         }
     }
 
     /// Loads the registers.
     void load(Assembler a) {
-        for (Constant constant : all) {
+        for (Constant constant : of(a)) {
             if (constant.register >= 0) {
                 BlockCode.loadZ(a, constant.register, i -> constant.dwords[i]);
             }
         }
+    }
+
+    private List<Constant> of(Assembler a) {
+        return all.get(a.vbmi ? 1 : 0);
     }
 
     /// {@return a constant: a register or memory}
@@ -59,7 +67,7 @@ final class Constants {
         int[] dwords = new int[LANES];
         Arrays.setAll(dwords, dword);
         int lanes = width.bits() / Integer.SIZE;
-        for (Constant constant : all) {
+        for (Constant constant : of(a)) {
             if (Arrays.equals(constant.dwords, 0, lanes, dwords, 0, lanes)) {
                 constant.uses++;
                 if (!a.evex || constant.register < 0) {
@@ -71,7 +79,7 @@ final class Constants {
         if (counting && a.evex) {
             Constant added = new Constant(dwords);
             added.uses = 1;
-            all.add(added);
+            of(a).add(added);
         }
         return a.constant(dword);
     }

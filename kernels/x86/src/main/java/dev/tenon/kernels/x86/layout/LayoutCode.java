@@ -63,7 +63,8 @@ public final class LayoutCode extends BlockCode {
         this.blockScales = parts.blockScales;
         this.numberScales = parts.numberScales;
         this.numberMinimums = parts.numberMinimums;
-        count();
+        count(new Assembler(true, false));
+        count(new Assembler(true, true));
         constants.choose(tiled ? REGISTERS_OF_TILES : REGISTERS);
     }
 
@@ -135,8 +136,7 @@ public final class LayoutCode extends BlockCode {
     }
 
     /// Makes the code of a span once, so that constants know how often they are used.
-    private void count() {
-        Assembler a = new Assembler(true);
+    private void count(Assembler a) {
         for (int chunk = 0; chunk < SPAN / 64; chunk++) {
             levels512(a, Gpr.RAX, chunk, zmm(0), zmm(1));
         }

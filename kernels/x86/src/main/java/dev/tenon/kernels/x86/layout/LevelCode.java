@@ -19,6 +19,7 @@ import java.util.function.IntUnaryOperator;
 /// ```
 /// four neighbours in four bytes at the same bits     load, shift dwords, mask
 /// the same, but the fours lie apart                  load, permute bytes, shift dwords, mask
+/// any of a register, with AVX-512 VBMI               load, permute bytes, shift bytes, mask
 /// single bits                                        load, permute bytes, mask the bit, minimum with 1
 /// anything else                                      load, permute pairs of bytes to words, multiply, shift, pack
 /// ```
@@ -28,12 +29,16 @@ final class LevelCode {
     /// Levels of a 128-bit lane, and its bytes.
     static final int LANE = 16;
 
+    /// Levels of 512 bits.
+    private static final int WIDE = 64;
+
     private static final int ONES = 0x01010101;
     private static final int NO_BYTE = 0x80;
 
     private enum Way {
         DWORDS,
         PERMUTED_DWORDS,
+        GATHERED,
         SINGLE_BITS,
         WORDS
     }
@@ -73,7 +78,8 @@ final class LevelCode {
             return null;
         }
         LevelCode code = new LevelCode(layout, new ArrayList<>(planes), zero, constants);
-        // The way over words needs both registers, so it comes first, and once.
+        // The way over words needs both registers, so it comes first, and once; so may bits that lie in any way.
+        code.planes.sort((p, q) -> Boolean.compare(isUneven(q), isUneven(p)));
         code.planes.sort((p, q) -> Boolean.compare(code.needsWords(q), code.needsWords(p)));
         boolean possible = code.planes.stream().allMatch(code::possible)
                 && code.planes.stream().filter(code::needsWords).count() <= 1
@@ -91,9 +97,13 @@ final class LevelCode {
         return table;
     }
 
+    private static boolean isUneven(Plane plane) {
+        return !plane.inDwords(0, plane.bits().length);
+    }
+
     private boolean needsWords(Plane plane) {
         for (int first = 0; first < plane.bits().length; first += 2 * LANE) {
-            if (way(plane, first, 2 * LANE) == Way.WORDS) {
+            if (way(plane, first, 2 * LANE, false) == Way.WORDS) {
                 return true;
             }
         }
@@ -123,7 +133,13 @@ final class LevelCode {
         return Math.min(least, (first / blockSize + 1) * blockBytes - LANE);
     }
 
-    private Way way(Plane plane, int first, int count) {
+    private Way way(Plane plane, int first, int count, boolean gathers) {
+        if (gathers
+                && count == WIDE
+                && canGather(plane, first)
+                && !(plane.inDwords(first, count) && plane.inLanes(first, count) && loadsAtOnce(plane, first))) {
+            return Way.GATHERED;
+        }
         if (plane.inDwords(first, count)) {
             boolean shiftable = distances(plane, first, count) != null;
             if (shiftable) {
@@ -131,6 +147,82 @@ final class LevelCode {
             }
         }
         return plane.width() == 1 ? Way.SINGLE_BITS : Way.WORDS;
+    }
+
+    /// Whether the bytes for a register can be loaded together, and each eight levels are within eight of them.
+    private boolean canGather(Plane plane, int first) {
+        int from = gatherFrom(plane, first);
+        boolean can = from >= 0 && (plane == planes.getFirst() || plane.inDwords(first, WIDE));
+        for (int i = first; can && i < first + WIDE; i++) {
+            int last = (plane.bits()[i] + plane.width() - 1) / Byte.SIZE;
+            can = plane.at(i) >= from
+                    && last < from + WIDE
+                    && last < least(plane, i / Byte.SIZE * Byte.SIZE, Byte.SIZE) + Long.BYTES;
+        }
+        return can;
+    }
+
+    /// {@return where 64 bytes are loaded from: never outside of the span}
+    private int gatherFrom(Plane plane, int first) {
+        return Math.min(least(plane, first, WIDE), plane.bits().length / blockSize * blockBytes - WIDE);
+    }
+
+    private static int least(Plane plane, int first, int count) {
+        int least = Integer.MAX_VALUE;
+        for (int i = first; i < first + count; i++) {
+            least = Math.min(least, plane.at(i));
+        }
+        return least;
+    }
+
+    /// Whether one instruction loads the bytes of a register, sixteen by sixteen.
+    private boolean loadsAtOnce(Plane plane, int first) {
+        int[] at = new int[WIDE / LANE];
+        for (int lane = 0; lane < at.length; lane++) {
+            at[lane] = window(plane, first + LANE * lane);
+        }
+        boolean halves = at[1] == at[0] + LANE && at[3] == at[2] + LANE;
+        return halves && (at[2] == at[0] || at[2] == at[1] + LANE)
+                || at[1] == at[0] && at[2] == at[0] && at[3] == at[0];
+    }
+
+    /// Permutes bytes so that each eight levels are in 64 bits, and takes their bits from there; where these lie in
+    /// dwords
+    /// alike, a shift does that.
+    private void emitGathered(Assembler a, Gpr w, Plane plane, int first, boolean lead, Vec levels, Vec t) {
+        Vec v = lead ? levels : t;
+        int from = gatherFrom(plane, first);
+        boolean dwords = plane.inDwords(first, WIDE);
+        IntUnaryOperator index = bytes(
+                WIDE,
+                i -> dwords
+                        ? plane.at(first + i) - from
+                        : Math.min(
+                                WIDE - 1,
+                                least(plane, first + i / Byte.SIZE * Byte.SIZE, Byte.SIZE) - from + i % Byte.SIZE));
+        Operand places = constants.of(a, v, index);
+        if (!(places instanceof Vec)) {
+            a.vmovdqu(v, places);
+        }
+        a.vpermb(v, places instanceof Vec register ? register : v, mem(w, from));
+        if (dwords) {
+            emitShift(a, plane, first, WIDE, v);
+        } else {
+            Operand shifts = constants.of(
+                    a,
+                    v,
+                    bytes(
+                            WIDE,
+                            i -> plane.bits()[first + i]
+                                            - Byte.SIZE * least(plane, first + i / Byte.SIZE * Byte.SIZE, Byte.SIZE)
+                                            - plane.to()
+                                    & Long.SIZE - 1));
+            if (!(shifts instanceof Vec)) {
+                a.vmovdqu(t, shifts);
+            }
+            a.vpmultishiftqb(v, shifts instanceof Vec register ? register : t, v);
+        }
+        emitMasked(a, plane, lead, levels, t);
     }
 
     /// {@return what each dword is shifted right by; null if the narrow instructions cannot}
@@ -160,7 +252,7 @@ final class LevelCode {
         for (Plane plane : planes) {
             boolean lead = plane == planes.getFirst();
             Vec v = lead ? levels : t;
-            switch (way(plane, first, count)) {
+            switch (way(plane, first, count, a.vbmi)) {
                 case DWORDS -> {
                     loadLanes(a, w, plane, first, count, v);
                     emitShift(a, plane, first, count, v);
@@ -172,6 +264,7 @@ final class LevelCode {
                     emitShift(a, plane, first, count, v);
                     emitMasked(a, plane, lead, levels, t);
                 }
+                case GATHERED -> emitGathered(a, w, plane, first, lead, levels, t);
                 case SINGLE_BITS -> {
                     emitSingleBits(a, w, plane, first, count, v);
                     if (!lead) {

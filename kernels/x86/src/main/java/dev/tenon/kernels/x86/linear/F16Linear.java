@@ -59,7 +59,7 @@ public final class F16Linear extends LinearKernel {
 
     @Override
     void runChecked(LinearCall call) {
-        boolean wide = set == FeatureSet.AVX512;
+        boolean wide = set.wide;
         int many = F16PanelLoop.TOKENS;
         int inPanels = 0;
         if (call.tokens >= many && call.n % F16PanelLoop.multiple(wide) == 0) {

@@ -67,8 +67,8 @@ final class LinearCode implements AutoCloseable {
     /// @param set which instructions may be used
     /// @return the code, owned by the caller
     static LinearCode generate(BlockCode format, FeatureSet set) {
-        boolean wide = set == FeatureSet.AVX512;
-        Assembler a = new Assembler(wide);
+        boolean wide = set.wide;
+        Assembler a = new Assembler(wide, set == FeatureSet.AVX512_VBMI);
         Map<String, Integer> at = new LinkedHashMap<>();
         begin(a, at, "pack");
         PackCode.emit(a, format);
@@ -102,7 +102,7 @@ final class LinearCode implements AutoCloseable {
     /// @param set which instructions may be used
     /// @return the code, owned by the caller
     static LinearCode generateFloats(boolean bfloat, FeatureSet set) {
-        boolean wide = set == FeatureSet.AVX512;
+        boolean wide = set.wide;
         Assembler a = new Assembler(wide);
         Map<String, Integer> at = new LinkedHashMap<>();
         for (int t = 1; t <= RowLoop.MAX_TOKENS; t++) {

@@ -48,8 +48,8 @@ public final class QuantizedLinear extends LinearKernel {
         super(format.id, format.blockSize(), set);
         this.format = format;
         this.panels = new PanelLinear(format, set);
-        this.four = set == FeatureSet.AVX512 ? format.streams512() : null;
-        PairMicroKernel pair = set == FeatureSet.AVX512 ? format.pairs512() : null;
+        this.four = set.wide ? format.streams512() : null;
+        PairMicroKernel pair = set.wide ? format.pairs512() : null;
         this.pairs = pair == null ? null : new PairLinear(format, pair, format.quads512());
     }
 
@@ -86,7 +86,7 @@ public final class QuantizedLinear extends LinearKernel {
     }
 
     private boolean usesPanels(int tokens) {
-        return tokens > (format.words && set != FeatureSet.AVX512 ? FEW_TOKENS_OF_WORDS : FEW_TOKENS);
+        return tokens > (format.words && !set.wide ? FEW_TOKENS_OF_WORDS : FEW_TOKENS);
     }
 
     @Override

@@ -17,6 +17,7 @@ class CpuFeaturesTests {
     private static final int AVX2 = 1 << 5;
     private static final int AVX512 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31;
     private static final int VNNI = 1 << 11;
+    private static final int VBMI = 1 << 1;
 
     @Test
     void theProcessorIsAskedOnce() {
@@ -36,8 +37,12 @@ class CpuFeaturesTests {
                 EnumSet.of(FeatureSet.AVX2, FeatureSet.AVX_VNNI),
                 CpuFeatures.of("", one, seven, sevenOne, 0x7, 0).sets());
         assertEquals(
-                EnumSet.allOf(FeatureSet.class),
+                EnumSet.complementOf(EnumSet.of(FeatureSet.AVX512_VBMI)),
                 CpuFeatures.of("", one, seven, sevenOne, 0xE7, 0).sets());
+        int[] sevenVbmi = {1, AVX2 | AVX512, VNNI | VBMI, 0};
+        assertEquals(
+                EnumSet.allOf(FeatureSet.class),
+                CpuFeatures.of("", one, sevenVbmi, sevenOne, 0xE7, 0).sets());
         assertEquals(
                 EnumSet.of(FeatureSet.AVX2),
                 CpuFeatures.of("", one, new int[] {0, AVX2 | AVX512, 0, 0}, new int[4], 0xE7, 0)

@@ -65,7 +65,7 @@ public final class PanelFunctions implements AutoCloseable {
         if (closed) {
             throw CodeMemory.closed(null);
         }
-        Assembler a = new Assembler(set == FeatureSet.AVX512);
+        Assembler a = new Assembler(set.wide);
         PanelShape shape = PanelShape.of(set);
         PanelLoop.emit(a, format, set, shape.many(), n);
         a.align(64);

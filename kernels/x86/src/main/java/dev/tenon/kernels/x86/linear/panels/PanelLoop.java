@@ -154,7 +154,7 @@ public abstract sealed class PanelLoop permits PanelLoop256, PanelLoop512 {
     /// @param tokens `many` or `few` of the set's shape
     /// @param n elements in a row
     public static void emit(Assembler a, BlockCode format, FeatureSet set, int tokens, int n) {
-        PanelLoop code = set == FeatureSet.AVX512
+        PanelLoop code = set.wide
                 ? new PanelLoop512(a, format, tokens, n)
                 : new PanelLoop256(a, format, tokens, n, set == FeatureSet.AVX_VNNI);
         code.emit();
