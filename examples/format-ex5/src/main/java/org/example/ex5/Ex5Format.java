@@ -2,12 +2,14 @@ package org.example.ex5;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
-import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Objects;
 import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
@@ -16,9 +18,9 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// ```
 /// byte 0       2                                       42
-///      | d:f16 | qs: 8 groups of 5 bytes                |     value[i] = d * (level[i] - 16)
+///      | d:f16 | 64 levels of five bits, one after the other, the lowest bits first |
 ///
-/// group g = 40 bits, little-endian:  level[8 g + j] = group >> 5 j & 31     j in 0..7
+/// value[i] = d * (level[i] - 16)
 /// ```
 ///
 /// Encoding: the value m of largest magnitude gets level 0 (d = m / -16), the others are rounded,
@@ -26,24 +28,18 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = QuantFormat.class, property = "quant.format=EX5")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class Ex5Format implements QuantFormat, Quantizer {
-    /// The name by which files, kernels and people know the format.
-    static final String ID = "EX5";
-    /// Elements in a block.
-    static final int SIZE = 64;
-    /// Bytes of a block.
-    static final int BYTES = 42;
-    /// Where the levels begin in a block.
-    static final int LEVELS = 2;
-
-    private static final ValueLayout.OfShort F16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final int SIZE = 64;
+    private static final int BYTES = 42;
+    private static final int ZERO = 16;
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+            SIZE, BYTES, Numbers.unsigned(BitField.of(5).at(2).bits(SIZE, 5)), ZERO, Scale.f16(0));
 
     /// Creates the format; it has no state.
     public Ex5Format() {}
 
     @Override
     public String id() {
-        return ID;
+        return "EX5";
     }
 
     /// {@return a number that ggml does not use; files name the format by it, so it never changes}
@@ -53,13 +49,8 @@ public final class Ex5Format implements QuantFormat, Quantizer {
     }
 
     @Override
-    public int blockSize() {
-        return SIZE;
-    }
-
-    @Override
-    public int blockBytes() {
-        return BYTES;
+    public Optional<BlockLayout> layout() {
+        return Optional.of(LAYOUT);
     }
 
     @Override
@@ -68,60 +59,23 @@ public final class Ex5Format implements QuantFormat, Quantizer {
     }
 
     @Override
-    public void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
-        check(source, offsetBytes, target, targetOffset, n);
-        for (int b = 0; b < n / SIZE; b++) {
-            long block = offsetBytes + (long) b * BYTES;
-            int out = targetOffset + b * SIZE;
-            float d = scale(source, block);
-            for (int i = 0; i < SIZE; i += 8) {
-                long group = group(source, block, i);
-                for (int j = 0; j < 8; j++) {
-                    target[out + i + j] = d * ((int) (group >> 5 * j & 31) - 16);
-                }
-            }
-        }
-    }
-
-    @Override
     public void quantize(float[] source, int sourceOffset, MemorySegment target, long offsetBytes, int n) {
-        check(target, offsetBytes, source, sourceOffset, n);
-        for (int b = 0; b < n / SIZE; b++) {
-            long block = offsetBytes + (long) b * BYTES;
-            int in = sourceOffset + b * SIZE;
-            float d = largest(source, in) / -16;
+        Objects.checkFromIndexSize(offsetBytes, bytesFor(n), target.byteSize());
+        Objects.checkFromIndexSize(sourceOffset, n, source.length);
+        byte[] block = new byte[BYTES];
+        for (int first = 0; first < n; first += SIZE) {
+            int from = sourceOffset + first;
+            float d = largest(source, from) / -ZERO;
             float inverse = d != 0 ? 1 / d : 0;
-            target.set(F16, block, Float.floatToFloat16(d));
-            for (int i = 0; i < SIZE; i += 8) {
-                long group = 0;
-                for (int j = 0; j < 8; j++) {
-                    long level = Math.clamp(Math.round(source[in + i + j] * inverse) + 16L, 0, 31);
-                    group |= level << 5 * j;
-                }
-                long at = block + LEVELS + i / 8 * 5;
-                target.set(INT, at, (int) group);
-                target.set(ValueLayout.JAVA_BYTE, at + 4, (byte) (group >> 32));
+            short half = Float.floatToFloat16(d);
+            block[0] = (byte) half;
+            block[1] = (byte) (half >> Byte.SIZE);
+            for (int i = 0; i < SIZE; i++) {
+                int level = (int) Math.clamp(Math.round(source[from + i] * inverse) + (long) ZERO, 0, 31);
+                LAYOUT.levels().put(block, 0, i, level);
             }
+            MemorySegment.copy(block, 0, target, ValueLayout.JAVA_BYTE, offsetBytes + bytesFor(first), BYTES);
         }
-    }
-
-    /// {@return the scale of a block}
-    ///
-    /// @param blocks holds the block
-    /// @param block where it starts
-    @ForceInline
-    static float scale(MemorySegment blocks, long block) {
-        return Float.float16ToFloat(blocks.get(F16, block));
-    }
-
-    /// {@return eight levels, five bits each, the first one lowest}
-    ///
-    /// @param blocks holds the block
-    /// @param block where it starts
-    /// @param i index of the first level, a multiple of 8
-    private static long group(MemorySegment blocks, long block, int i) {
-        long at = block + LEVELS + i / 8 * 5;
-        return blocks.get(INT, at) & 0xffffffffL | (blocks.get(ValueLayout.JAVA_BYTE, at + 4) & 0xffL) << 32;
     }
 
     private static float largest(float[] values, int at) {
@@ -134,10 +88,5 @@ public final class Ex5Format implements QuantFormat, Quantizer {
             largest = Math.abs(values[i]) > Math.abs(largest) ? values[i] : largest;
         }
         return largest;
-    }
-
-    private void check(MemorySegment blocks, long offsetBytes, float[] values, int at, int n) {
-        Objects.checkFromIndexSize(offsetBytes, bytesFor(n), blocks.byteSize());
-        Objects.checkFromIndexSize(at, n, values.length);
     }
 }

@@ -1,2 +1,2 @@
-/// EX5, a made-up weight format, and its kernel.
+/// EX5, a made-up weight format.
 package org.example.ex5;

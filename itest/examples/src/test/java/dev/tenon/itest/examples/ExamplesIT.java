@@ -118,7 +118,7 @@ class ExamplesIT {
     }
 
     @Test
-    void theFormatIsWrittenReadAndComputedByItsOwnKernel() throws Exception {
+    void theFormatIsWrittenReadAndComputedByAKernelThatIsMadeOfItsLayout() throws Exception {
         Path jar = Platform.jar("format-ex5");
         Path model = folder.resolve("llama-gqa.ex5.gguf");
         platform.drop(jar);
@@ -127,13 +127,14 @@ class ExamplesIT {
         assertTrue(inspected.stream().anyMatch(each -> each.contains("EX5")), () -> String.join("\n", inspected));
         platform.take(jar);
         try (Platform.Running running = platform.new Running()) {
-            running.ask(line(LLAMA, "auto", "1,2,3,4,5"));
+            String plain = running.ask(line(LLAMA, "auto", "1,2,3,4,5"));
             float[] exact = logits();
             String refused = running.ask(line(model, "auto", "1,2,3,4,5"));
             assertTrue(refused.startsWith("refused "), refused);
             platform.drop(jar);
             String answer = running.askUntil(line(model, "auto", "1,2,3,4,5"), each -> each.startsWith("done "));
-            assertTrue(answer.contains("ex5.vector"), answer);
+            // Where F16 has no machine code either, the layout's decoder runs.
+            assertTrue(answer.contains(plain.contains("f16.avx") ? "ex5.avx" : "ex5."), answer);
             double error = nmse(logits(), exact, 0);
             System.out.printf("llama-gqa in EX5 against F16: NMSE %.3g%n", error);
             assertTrue(error > 1e-6 && error < 0.1, "NMSE " + error);
@@ -184,7 +185,6 @@ class ExamplesIT {
             {"org.example.dyt", "ModelArchitecture"},
             {"org.example.dyt", "KernelProvider"},
             {"org.example.ex5", "QuantFormat"},
-            {"org.example.ex5", "KernelProvider"},
             {"org.example.tracing", "Backend"},
             {"org.example.jcublas", "KernelProvider"},
         }) {

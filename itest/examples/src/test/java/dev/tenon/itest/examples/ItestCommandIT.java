@@ -58,9 +58,8 @@ class ItestCommandIT {
         String text = String.join("\n", ended.lines());
         assertEquals(0, ended.status(), () -> text + "\n" + platform.errors());
         for (String expected : List.of(
-                "org.example.ex5 1.0.0: KernelProvider, QuantFormat",
+                "org.example.ex5 1.0.0: QuantFormat",
                 "format EX5",
-                "kernels ex5.vector",
                 "EX5 on backend cpu-vector",
                 "org.example.sandwich 1.0.0: ModelArchitecture",
                 "architecture sandwich",

@@ -2,29 +2,25 @@ package ${package};
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
-import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
+import dev.tenon.api.quant.layout.BitField;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Objects;
 import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 
-/// ${id}: value[i] = d * q[i], 64 values a block: d as float32, then q as 64 signed bytes.
+/// ${id}: value[i] = d * (level[i] - 32), 64 values a block: d as float16, then 64 levels of six bits in a row.
 @Component(service = QuantFormat.class, property = "quant.format=${id}")
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class ${className} implements QuantFormat, Quantizer {
-    /// Elements in a block.
-    static final int SIZE = 64;
-    /// Bytes of a block.
-    static final int BYTES = 68;
-    /// Where the levels begin in a block.
-    static final int LEVELS = 4;
-
-    private static final ValueLayout.OfFloat FLOAT =
-            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final int ZERO = 32;
+    private static final BlockLayout LAYOUT = BlockLayout.of(
+            64, 50, Numbers.unsigned(BitField.of(6).at(2).bits(64, 6)), ZERO, Scale.f16(0));
 
     @Override
     public String id() {
@@ -37,23 +33,8 @@ public final class ${className} implements QuantFormat, Quantizer {
     }
 
     @Override
-    public int blockSize() {
-        return SIZE;
-    }
-
-    @Override
-    public int blockBytes() {
-        return BYTES;
-    }
-
-    @Override
-    public void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
-        check(source, offsetBytes, target, targetOffset, n);
-        for (int i = 0; i < n; i++) {
-            long block = offsetBytes + (long) (i / SIZE) * BYTES;
-            target[targetOffset + i] =
-                    scale(source, block) * source.get(ValueLayout.JAVA_BYTE, block + LEVELS + i % SIZE);
-        }
+    public Optional<BlockLayout> layout() {
+        return Optional.of(LAYOUT);
     }
 
     @Override
@@ -63,29 +44,23 @@ public final class ${className} implements QuantFormat, Quantizer {
 
     @Override
     public void quantize(float[] source, int sourceOffset, MemorySegment target, long offsetBytes, int n) {
-        check(target, offsetBytes, source, sourceOffset, n);
-        for (int first = 0; first < n; first += SIZE) {
-            long block = offsetBytes + (long) (first / SIZE) * BYTES;
+        Objects.checkFromIndexSize(offsetBytes, bytesFor(n), target.byteSize());
+        Objects.checkFromIndexSize(sourceOffset, n, source.length);
+        byte[] block = new byte[LAYOUT.bytes()];
+        for (int first = 0; first < n; first += LAYOUT.size()) {
             float largest = 0;
-            for (int i = 0; i < SIZE; i++) {
+            for (int i = 0; i < LAYOUT.size(); i++) {
                 largest = Math.max(largest, Math.abs(source[sourceOffset + first + i]));
             }
-            float d = largest / 127;
-            target.set(FLOAT, block, d);
-            for (int i = 0; i < SIZE; i++) {
-                int q = d == 0 ? 0 : Math.clamp(Math.round(source[sourceOffset + first + i] / d), -127, 127);
-                target.set(ValueLayout.JAVA_BYTE, block + LEVELS + i, (byte) q);
+            short half = Float.floatToFloat16(largest / (ZERO - 1));
+            float d = Float.float16ToFloat(half);
+            block[0] = (byte) half;
+            block[1] = (byte) (half >> 8);
+            for (int i = 0; i < LAYOUT.size(); i++) {
+                int q = d == 0 ? 0 : Math.clamp(Math.round(source[sourceOffset + first + i] / d), -ZERO, ZERO - 1);
+                LAYOUT.levels().put(block, 0, i, q + ZERO);
             }
+            MemorySegment.copy(block, 0, target, ValueLayout.JAVA_BYTE, offsetBytes + bytesFor(first), block.length);
         }
-    }
-
-    @ForceInline
-    static float scale(MemorySegment blocks, long block) {
-        return blocks.get(FLOAT, block);
-    }
-
-    private void check(MemorySegment blocks, long offsetBytes, float[] values, int at, int n) {
-        Objects.checkFromIndexSize(offsetBytes, bytesFor(n), blocks.byteSize());
-        Objects.checkFromIndexSize(at, n, values.length);
     }
 }

@@ -33,9 +33,10 @@ public abstract class BlockCode {
     public final String id;
     /// Bytes of 256 weights.
     public final int spanBytes;
-    /// Bytes of 32 weights where a block has 32 of them, which are then a group; 0 where a block is
-    /// the whole span.
-    public final int unitBytes;
+    /// Bytes of a block that is less than a span: a row may end with some of them; 0 where a block is the whole span.
+    public final int blockBytes;
+    /// How many times 32 weights such a block has.
+    public final int blockUnits;
     /// Weights under one scale, and activations too: 16 or 32.
     public final int group;
     /// Whether groups have a minimum.
@@ -59,7 +60,8 @@ public abstract class BlockCode {
     protected BlockCode(
             String id,
             int spanBytes,
-            int unitBytes,
+            int blockBytes,
+            int blockUnits,
             int group,
             int most,
             boolean mins,
@@ -68,7 +70,8 @@ public abstract class BlockCode {
             MicroKernels byHand) {
         this.id = id;
         this.spanBytes = spanBytes;
-        this.unitBytes = unitBytes;
+        this.blockBytes = blockBytes;
+        this.blockUnits = blockUnits;
         this.group = group;
         this.mins = mins;
         this.zero = zero;
@@ -79,10 +82,11 @@ public abstract class BlockCode {
     }
 
     /// Creates the generator of a format of blocks of 32 whose levels are words.
-    protected BlockCode(String id, int unitBytes, MicroKernels byHand) {
+    protected BlockCode(String id, int blockBytes, MicroKernels byHand) {
         this.id = id;
-        this.spanBytes = SPAN / UNIT * unitBytes;
-        this.unitBytes = unitBytes;
+        this.spanBytes = SPAN / UNIT * blockBytes;
+        this.blockBytes = blockBytes;
+        this.blockUnits = 1;
         this.group = UNIT;
         this.mins = false;
         this.zero = 0;
@@ -99,14 +103,14 @@ public abstract class BlockCode {
 
     /// {@return elements that a row's length must be a multiple of}
     public final int blockSize() {
-        return unitBytes == 0 ? SPAN : UNIT;
+        return blockBytes == 0 ? SPAN : UNIT * blockUnits;
     }
 
     /// {@return bytes of a row}
     ///
     /// @param n elements, a multiple of [#blockSize]
     public final long rowBytes(int n) {
-        return unitBytes == 0 ? (long) n / SPAN * spanBytes : (long) n / UNIT * unitBytes;
+        return blockBytes == 0 ? (long) n / SPAN * spanBytes : (long) n / blockSize() * blockBytes;
     }
 
     /// Loads constants into registers from [#FIRST_CONSTANT] on.
@@ -132,14 +136,16 @@ public abstract class BlockCode {
     /// @param t temporary
     public abstract void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t);
 
-    /// Computes the levels of one block of 32 weights: bytes in the lower part of a register, the
+    /// Computes the levels of 32 weights of a block that is less than a span: bytes in the lower part of a register,
+    /// the
     /// rest 0, or words.
     ///
     /// @param w points to the block
+    /// @param unit which 32 weights of the block
     /// @param levels receives them
     /// @param t temporary
-    public void unit512(Assembler a, Gpr w, Vec levels, Vec t) {
-        throw new IllegalStateException(id + " has no blocks of 32.");
+    public void unit512(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
+        throw new IllegalStateException(id + " has no blocks that are less than a span.");
     }
 
     /// {@return how four rows are multiplied with one token at once; null if they are one after the
@@ -198,20 +204,20 @@ public abstract class BlockCode {
         a.vbroadcastss(to, to.x());
     }
 
-    /// Loads the scale of a block of 32 as a float into lane 0.
+    /// Loads the scale of a block that is less than a span as a float into lane 0.
     ///
     /// @param w points to the block
     /// @param d 128 bits
     public void unitScale(Assembler a, Gpr w, Vec d) {
-        throw new IllegalStateException(id + " has no blocks of 32.");
+        throw new IllegalStateException(id + " has no blocks that are less than a span.");
     }
 
-    /// Loads the minimum of a block of 32 as a float into lane 0.
+    /// Loads the minimum of a block that is less than a span as a float into lane 0.
     ///
     /// @param w points to the block
     /// @param m 128 bits
     public void unitMin(Assembler a, Gpr w, Vec m) {
-        throw new IllegalStateException(id + " has no minimums of blocks of 32.");
+        throw new IllegalStateException(id + " has no minimums of such blocks.");
     }
 
     /// {@return the n-th 512-bit constant register}

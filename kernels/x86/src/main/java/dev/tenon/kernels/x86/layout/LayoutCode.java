@@ -50,7 +50,8 @@ public final class LayoutCode extends BlockCode {
         super(
                 id,
                 SPAN / layout.size() * layout.bytes(),
-                layout.size() == UNIT ? layout.bytes() : 0,
+                layout.size() < SPAN ? layout.bytes() : 0,
+                layout.size() / UNIT,
                 group,
                 most(layout),
                 layout.minimums().isPresent(),
@@ -190,8 +191,8 @@ public final class LayoutCode extends BlockCode {
     }
 
     @Override
-    public void unit512(Assembler a, Gpr w, Vec levels, Vec t) {
-        this.levels.emit(a, w, 0, UNIT, levels.y(), t.y());
+    public void unit512(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
+        this.levels.emit(a, w, UNIT * unit, UNIT, levels.y(), t.y());
     }
 
     @Override

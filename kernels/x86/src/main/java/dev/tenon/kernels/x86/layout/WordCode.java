@@ -68,11 +68,11 @@ public final class WordCode extends BlockCode {
 
     @Override
     public void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t) {
-        a.vpmovsxbw(levels, mem(w, unitBytes * chunk + this.levels));
+        a.vpmovsxbw(levels, mem(w, blockBytes * chunk + this.levels));
     }
 
     @Override
-    public void unit512(Assembler a, Gpr w, Vec levels, Vec t) {
+    public void unit512(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
         levels512(a, w, 0, levels, t);
     }
 
@@ -84,7 +84,7 @@ public final class WordCode extends BlockCode {
     /// Two neighbouring bytes, from an even one on, are two levels.
     @Override
     public boolean hasColumns() {
-        return levels % Short.BYTES == 0 && unitBytes % Short.BYTES == 0 && spanBytes % PIECE == 0;
+        return levels % Short.BYTES == 0 && blockBytes % Short.BYTES == 0 && spanBytes % PIECE == 0;
     }
 
     @Override
@@ -103,8 +103,8 @@ public final class WordCode extends BlockCode {
             for (int at = 0; at < PIECE; at += Short.BYTES) {
                 Vec column = span.vec(at / Integer.BYTES);
                 boolean high = at % Integer.BYTES != 0;
-                int block = (piece + at) / unitBytes;
-                int inBlock = (piece + at) % unitBytes;
+                int block = (piece + at) / blockBytes;
+                int inBlock = (piece + at) % blockBytes;
                 if (inBlock >= levels && inBlock < levels + UNIT) {
                     a.vpshufb(t, column, high ? upper : lower);
                     a.vpsraw(t, t, 8);
@@ -113,7 +113,7 @@ public final class WordCode extends BlockCode {
                     if (a.evex) {
                         span.f16(column, high, d);
                     } else {
-                        span.f16(unitBytes * block + inBlock, d, t);
+                        span.f16(blockBytes * block + inBlock, d, t);
                     }
                     span.scale(block, d);
                 }
@@ -130,6 +130,6 @@ public final class WordCode extends BlockCode {
 
     @Override
     public void levels256(Assembler a, Gpr w, int unit, Vec levels, Vec t) {
-        a.vpmovsxbw(levels, mem(w, unitBytes * (unit / 2) + this.levels + 16 * (unit & 1)));
+        a.vpmovsxbw(levels, mem(w, blockBytes * (unit / 2) + this.levels + 16 * (unit & 1)));
     }
 }

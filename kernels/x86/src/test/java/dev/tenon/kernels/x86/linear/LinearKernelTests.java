@@ -41,9 +41,12 @@ class LinearKernelTests {
     }
 
     private static int[] lengths(TestRows.Format format) {
-        return format.code().unitBytes > 0
-                ? new int[] {32, 96, 224, 256, 288, 512, 768, 1024, 1120, 2048, 2336}
-                : new int[] {256, 512, 768, 1024, 2048, 2816};
+        return switch (format.code().blockSize()) {
+            case 32 -> new int[] {32, 96, 224, 256, 288, 512, 768, 1024, 1120, 2048, 2336};
+            case 64 -> new int[] {64, 192, 256, 320, 1024, 1088, 2368};
+            case 128 -> new int[] {128, 256, 384, 1024, 2432};
+            default -> new int[] {256, 512, 768, 1024, 2048, 2816};
+        };
     }
 
     @ParameterizedTest

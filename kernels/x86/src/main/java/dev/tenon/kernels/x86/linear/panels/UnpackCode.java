@@ -122,7 +122,7 @@ public final class UnpackCode {
         a.label(sameTile);
         a.loop(RCX, span);
         a.label(tail);
-        if (format.unitBytes > 0) {
+        if (format.blockBytes > 0) {
             a.mov(RCX, R15);
             a.and(RCX, 7);
             a.j(If.ZERO, end);
@@ -207,9 +207,9 @@ public final class UnpackCode {
         a.mov(RBX, R11);
         for (int k = 0; k < 7; k++) {
             if (a.evex) {
-                format.unit512(a, RBX, levels, t1);
+                format.unit512(a, RBX, k % format.blockUnits, levels, t1);
             } else {
-                format.levels256(a, RBX, 0, levels, t1);
+                format.levels256(a, RBX, k % format.blockUnits, levels, t1);
             }
             if (!format.words) {
                 a.vmovdqu(piece(k >> 1, 32 * (k & 1)), levels.y());
@@ -226,7 +226,9 @@ public final class UnpackCode {
                 format.unitMin(a, RBX, mins);
                 a.vmovss(mem(R12, TEMP_SCALES + 32 + Float.BYTES * k), mins);
             }
-            a.add(RBX, format.unitBytes);
+            if ((k + 1) % format.blockUnits == 0) {
+                a.add(RBX, format.blockBytes);
+            }
             a.cmp(RCX, k + 1);
             a.j(If.LESS_OR_EQUAL, done);
         }

@@ -119,7 +119,7 @@ abstract class BlockRowLoop extends RowLoop {
             emitTileEnd(tile);
         }
         a.label(tail);
-        if (format.unitBytes > 0) {
+        if (format.blockBytes > 0) {
             emitTail(sum);
         }
         a.label(sum);

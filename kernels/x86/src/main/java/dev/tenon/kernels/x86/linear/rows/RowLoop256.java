@@ -320,16 +320,19 @@ public final class RowLoop256 extends BlockRowLoop {
         if (format.mins) {
             format.unitMin(a, R10, NEXT_DOT);
         }
-        emitLevels(0, LEVELS);
-        for (int t = 0; t < tokens; t++) {
-            emitDot(DOT, LEVELS, t, 0);
-            emitUnitGroup(DOT.x(), t);
+        for (int u = 0; u < format.blockUnits; u++) {
+            emitLevels(u, LEVELS);
+            for (int t = 0; t < tokens; t++) {
+                emitDot(DOT, LEVELS, t, 0);
+                emitUnitGroup(DOT.x(), t);
+            }
+            a.add(R11, BlockCode.UNIT * format.levelBytes());
+            a.add(RAX, Float.BYTES);
+            a.add(RBX, Float.BYTES);
         }
-        a.add(R10, format.unitBytes);
-        a.add(R11, BlockCode.UNIT * format.levelBytes());
-        a.add(RAX, Float.BYTES);
-        a.add(RBX, Float.BYTES);
-        a.loop(RCX, unit);
+        a.add(R10, format.blockBytes);
+        a.sub(RCX, format.blockUnits);
+        a.j(If.NOT_ZERO, unit);
         for (int t = 0; t < tokens; t++) {
             a.vmovdqu(sums(t, 0), pair(t, 0));
         }

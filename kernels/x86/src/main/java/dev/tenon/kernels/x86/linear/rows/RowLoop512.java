@@ -272,7 +272,24 @@ public final class RowLoop512 extends BlockRowLoop {
             a.vmovdqu(mem(RBX, LANE_BYTES * t), sums(t));
         }
         a.label(unit);
-        format.unit512(a, R10, LEVELS, T1);
+        for (int u = 0; u < format.blockUnits; u++) {
+            emitUnit(u);
+            a.add(R11, BlockCode.UNIT * format.levelBytes());
+            a.add(RAX, Float.BYTES);
+            a.add(RBX, Float.BYTES);
+        }
+        a.add(R10, format.blockBytes);
+        a.sub(RCX, format.blockUnits);
+        a.j(If.NOT_ZERO, unit);
+        for (int t = 0; t < tokens; t++) {
+            a.vmovdqu(sums(t), mem(RSP, LANE_BYTES * t));
+        }
+        a.add(RSP, LANE_BYTES * tokens);
+    }
+
+    /// Multiplies 32 weights of a block with all tokens.
+    private void emitUnit(int unit) {
+        format.unit512(a, R10, unit, LEVELS, T1);
         format.unitScale(a, R10, SCALES);
         if (format.mins) {
             format.unitMin(a, R10, MINS);
@@ -293,15 +310,6 @@ public final class RowLoop512 extends BlockRowLoop {
             a.vpaddd(dot.x(), dot.x(), upper.x());
             emitUnitGroup(dot, t);
         }
-        a.add(R10, format.unitBytes);
-        a.add(R11, BlockCode.UNIT * format.levelBytes());
-        a.add(RAX, Float.BYTES);
-        a.add(RBX, Float.BYTES);
-        a.loop(RCX, unit);
-        for (int t = 0; t < tokens; t++) {
-            a.vmovdqu(sums(t), mem(RSP, LANE_BYTES * t));
-        }
-        a.add(RSP, LANE_BYTES * tokens);
     }
 
     /// Adds the group of a unit to its lane: `dot` has parts of the dot product in four lanes.
