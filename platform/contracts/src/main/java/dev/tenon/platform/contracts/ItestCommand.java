@@ -9,7 +9,7 @@ import dev.tenon.itest.testkit.GoldenLogits;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import dev.tenon.platform.contracts.framework.FreshFramework;
 import dev.tenon.platform.contracts.framework.HandedBundle;
 import dev.tenon.platform.contracts.itest.CaseProgress;

@@ -7,7 +7,7 @@ import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.tools.gguf.Synth;
 import dev.tenon.platform.tools.gguf.SynthShape;

@@ -243,7 +243,7 @@ public final class ServeCommand implements TenonCommand {
         String folder = value(ServeSettings.MODELS_DIR, modelsDir);
         if (!folder.isEmpty()) {
             BiFunction<String, Path, ModelSpec> found = (name, file) -> spec(List.of(name), request(file));
-            FolderStore source = new FolderStore(Path.of(folder), found, console);
+            FolderStore source = new FolderStore(Path.of(folder), found, console::setting);
             source.models(); // a folder that cannot be read is told at once
             builder.store(source);
         }

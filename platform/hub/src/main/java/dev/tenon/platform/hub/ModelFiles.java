@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.pull;
+package dev.tenon.platform.hub;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 public final class ModelFiles {
     private final Path folder;
 
+    /// @param folder where pulled models are
     public ModelFiles(Path folder) {
         this.folder = folder;
     }
@@ -115,12 +116,12 @@ public final class ModelFiles {
     }
 
     /// {@return the folder of pulled models}
-    Path folder() {
+    public Path folder() {
         return folder;
     }
 
     /// {@return the pulled models, by name; parts of a split one count as one}
-    List<Pulled> models() {
+    public List<Pulled> models() {
         List<Path> all = list();
         return all.stream()
                 .map(file -> model(file, all))
@@ -132,7 +133,7 @@ public final class ModelFiles {
     /// {@return the pulled model of a name}
     ///
     /// @param name of [#models()], or `owner/repo[:quant]`
-    Optional<Pulled> model(String name) {
+    public Optional<Pulled> model(String name) {
         List<Path> all = list();
         Optional<Path> named = all.stream().filter(file -> matches(file, name)).findFirst();
         return (named.isPresent() || !isOnHub(name) ? named : pulled(HubReference.parse(name)))

@@ -1,11 +1,9 @@
-package dev.tenon.platform.cli.pull;
+package dev.tenon.platform.hub;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.platform.cli.Console;
-import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.IOException;
@@ -18,10 +16,10 @@ import java.util.HexFormat;
 
 /// Decides whether a download is the whole model that was wanted.
 final class Verifier {
-    private final Console console;
+    private final PullListener listener;
 
-    Verifier(Console console) {
-        this.console = console;
+    Verifier(PullListener listener) {
+        this.listener = listener;
     }
 
     /// Checks a file whose length nobody told: it must not end before its tensors do.
@@ -67,7 +65,7 @@ final class Verifier {
             if (!e.code().equals(ErrorCode.GGUF_TENSOR_TYPE)) {
                 throw noModel(wanted, part, e);
             }
-            console.note(text(wanted, part, e));
+            listener.note(text(wanted, part, e));
         } catch (ModelFormatException e) {
             throw noModel(wanted, part, e);
         }
@@ -98,12 +96,13 @@ final class Verifier {
         }
         byte[] buffer = new byte[1 << 16];
         long done = 0;
+        long total = Files.size(file);
         try (InputStream in = Files.newInputStream(file);
-                Progress bar = console.progress("checksum", Files.size(file), "bytes")) {
+                PullListener.Task task = listener.begin("checksum", total)) {
             for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
                 digest.update(buffer, 0, n);
                 done += n;
-                bar.to(done);
+                task.to(done, total);
             }
         }
         return HexFormat.of().formatHex(digest.digest());

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.files;
+package dev.tenon.platform.core.files;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.files;
+package dev.tenon.platform.core.files;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.files;
+package dev.tenon.platform.core.files;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

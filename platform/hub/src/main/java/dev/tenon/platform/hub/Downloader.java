@@ -1,12 +1,10 @@
-package dev.tenon.platform.cli.pull;
+package dev.tenon.platform.hub;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.cli.Console;
-import dev.tenon.platform.cli.Progress;
-import dev.tenon.platform.cli.files.OutputFile;
-import dev.tenon.platform.cli.http.HttpFailure;
-import dev.tenon.platform.cli.http.HttpGet;
+import dev.tenon.platform.core.files.OutputFile;
+import dev.tenon.platform.hub.http.HttpFailure;
+import dev.tenon.platform.hub.http.HttpGet;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -28,20 +26,20 @@ final class Downloader {
     private static final int ATTEMPTS = 5;
 
     private final HttpGet http;
-    private final Console console;
+    private final PullListener listener;
     private final Duration pause;
     private final Verifier verifier;
 
     /// Creates a downloader.
     ///
     /// @param http sends requests
-    /// @param console shows progress, and asks
+    /// @param listener hears how it goes
     /// @param pause before the second attempt; doubles with each further one
-    Downloader(HttpGet http, Console console, Duration pause) {
+    Downloader(HttpGet http, PullListener listener, Duration pause) {
         this.http = http;
-        this.console = console;
+        this.listener = listener;
         this.pause = pause;
-        verifier = new Verifier(console);
+        verifier = new Verifier(listener);
     }
 
     /// What is expected of a file.
@@ -65,12 +63,12 @@ final class Downloader {
             return;
         }
         Files.createDirectories(target.toAbsolutePath().getParent());
-        Runnable waiting = () -> console.note("Another download of " + target + " is running; waiting for its end.");
+        Runnable waiting = () -> listener.note("Another download of " + target + " is running; waiting for its end.");
         try (TargetLock lock = TargetLock.take(target, waiting)) {
             if (!overwrite && isThere(wanted, target)) {
                 return;
             }
-            if (!console.mayReplace(target, overwrite) && Files.exists(target)) {
+            if (!overwrite && Files.exists(target) && !listener.mayReplace(target)) {
                 throw occupied(wanted, target);
             }
             fetch(wanted, target, new Part(target));
@@ -88,7 +86,7 @@ final class Downloader {
                         .filter(origin -> origin.length() == size(target))
                         .isPresent();
         if (there) {
-            console.note("It exists already.");
+            listener.note("It exists already.");
         }
         return there;
     }
@@ -113,11 +111,11 @@ final class Downloader {
         int failures = 0;
         long most = part.keep(wanted);
         long first = most;
-        try (Progress bar = console.progress(target.getFileName().toString(), wanted.size(), "bytes")) {
+        try (PullListener.Task task = listener.begin(target.getFileName().toString(), wanted.size())) {
             boolean whole = part.isWhole(wanted);
             while (!whole) {
                 try {
-                    whole = attempt(wanted, part, bar);
+                    whole = attempt(wanted, part, task);
                 } catch (TenonException e) {
                     part.keep(wanted); // as on a full disk: nothing that cannot be continued
                     throw e;
@@ -129,9 +127,7 @@ final class Downloader {
                     if (unreachable || e instanceof InterruptedIOException || failures >= ATTEMPTS) {
                         throw gaveUp(wanted, part, unreachable, e);
                     }
-                    if (console.errIsTerminal()) {
-                        console.note(e.getMessage() + "; trying again.");
-                    }
+                    listener.retries(e.getMessage());
                     sleep(failures);
                 }
             }
@@ -155,7 +151,7 @@ final class Downloader {
     }
 
     /// Runs one request; returns true if the file is complete.
-    private boolean attempt(Wanted wanted, Part part, Progress bar) throws IOException {
+    private boolean attempt(Wanted wanted, Part part, PullListener.Task task) throws IOException {
         long have = part.keep(wanted);
         try (HttpGet.Answer answer = http.send(wanted.uri(), part.request(have))) {
             long total;
@@ -193,7 +189,7 @@ final class Downloader {
             if (have == 0) {
                 part.begin(Origin.of(wanted.uri(), answer, total));
             }
-            copy(answer.body(), part, have, total, bar);
+            copy(answer.body(), part, have, total, task);
             requireWhole(part, total);
             return true;
         }
@@ -211,14 +207,15 @@ final class Downloader {
                 null);
     }
 
-    private static void copy(InputStream body, Part part, long have, long total, Progress bar) throws IOException {
+    private static void copy(InputStream body, Part part, long have, long total, PullListener.Task task)
+            throws IOException {
         byte[] buffer = new byte[1 << 16];
         long done = have;
         try (FileChannel out = part.open()) {
             for (int n = body.read(buffer); n >= 0; n = body.read(buffer)) {
                 part.append(out, ByteBuffer.wrap(buffer, 0, n));
                 done += n;
-                bar.to(done, total);
+                task.to(done, total);
             }
         }
     }

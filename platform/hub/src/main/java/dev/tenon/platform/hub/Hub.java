@@ -1,11 +1,11 @@
-package dev.tenon.platform.cli.pull;
+package dev.tenon.platform.hub;
 
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.cli.http.HttpGet;
+import dev.tenon.platform.hub.http.HttpGet;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;

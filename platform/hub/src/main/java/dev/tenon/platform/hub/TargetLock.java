@@ -1,7 +1,7 @@
-package dev.tenon.platform.cli.pull;
+package dev.tenon.platform.hub;
 
-import dev.tenon.platform.cli.files.Leftovers;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.Leftovers;
+import dev.tenon.platform.core.files.OutputFile;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;

@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.http;
+package dev.tenon.platform.hub.http;
 
 import java.io.FilterInputStream;
 import java.io.IOException;

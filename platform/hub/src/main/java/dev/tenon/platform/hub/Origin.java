@@ -1,7 +1,7 @@
-package dev.tenon.platform.cli.pull;
+package dev.tenon.platform.hub;
 
-import dev.tenon.platform.cli.files.OutputFile;
-import dev.tenon.platform.cli.http.HttpGet;
+import dev.tenon.platform.core.files.OutputFile;
+import dev.tenon.platform.hub.http.HttpGet;
 import java.io.IOException;
 import java.io.Reader;
 import java.net.URI;
@@ -17,7 +17,7 @@ import java.util.Properties;
 /// @param etag the server's name of the version, or empty
 /// @param modified when the server says that it was changed, or empty
 /// @param length its length in bytes, or -1 when not known
-record Origin(String url, String etag, String modified, long length) {
+public record Origin(String url, String etag, String modified, long length) {
     static Origin of(URI uri, HttpGet.Answer answer, long length) {
         return new Origin(
                 uri.toString(),
@@ -29,14 +29,15 @@ record Origin(String url, String etag, String modified, long length) {
     /// {@return the file beside another one that holds its origin}
     ///
     /// @param file the file
-    static Path beside(Path file) {
+    public static Path beside(Path file) {
         return file.resolveSibling(file.getFileName() + ".origin");
     }
 
     /// {@return the origin of a file, if it is known}
     ///
     /// @param file the file
-    static Optional<Origin> read(Path file) throws IOException {
+    /// @throws IOException if what is kept cannot be read
+    public static Optional<Origin> read(Path file) throws IOException {
         Properties values = new Properties();
         try (Reader in = Files.newBufferedReader(beside(file))) {
             values.load(in);
@@ -54,7 +55,7 @@ record Origin(String url, String etag, String modified, long length) {
     /// Keeps the origin of a file.
     ///
     /// @param file the file
-    void write(Path file) {
+    public void write(Path file) {
         StringBuilder text = new StringBuilder();
         line(text, "url", url);
         line(text, "etag", etag);

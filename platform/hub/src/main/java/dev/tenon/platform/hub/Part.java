@@ -1,9 +1,9 @@
-package dev.tenon.platform.cli.pull;
+package dev.tenon.platform.hub;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.cli.files.OutputFile;
-import dev.tenon.platform.cli.http.HttpGet;
+import dev.tenon.platform.core.files.OutputFile;
+import dev.tenon.platform.hub.http.HttpGet;
 import java.io.IOException;
 import java.net.http.HttpHeaders;
 import java.nio.ByteBuffer;

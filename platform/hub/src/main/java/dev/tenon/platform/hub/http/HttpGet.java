@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.http;
+package dev.tenon.platform.hub.http;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;

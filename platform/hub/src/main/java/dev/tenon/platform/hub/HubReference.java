@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.pull;
+package dev.tenon.platform.hub;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 /// @param owner user or organisation
 /// @param repo repository
 /// @param quant wanted quantisation, such as `Q4_K_M`, or an empty string when none was given
-record HubReference(String owner, String repo, String quant) {
+public record HubReference(String owner, String repo, String quant) {
     /// The default quantisation.
     static final String DEFAULT_QUANT = "Q4_K_M";
 
@@ -47,7 +47,7 @@ record HubReference(String owner, String repo, String quant) {
     /// @param text such as `hf:org/repo:Q8_0`
     /// @return the reference
     /// @throws TenonException (`CLI-001`) if it has another form
-    static HubReference parse(String text) {
+    public static HubReference parse(String text) {
         Matcher form = FORM.matcher(text);
         if (!form.matches() || dots(form.group(1)) || dots(form.group(2))) {
             throw new TenonException(
@@ -69,7 +69,7 @@ record HubReference(String owner, String repo, String quant) {
     ///
     /// @param names file names of the repository
     /// @return the files of each model, by name: the one file, or all parts of a split one in order
-    List<List<String>> choose(List<String> names) {
+    public List<List<String>> choose(List<String> names) {
         List<String> models = names.stream()
                 .filter(n -> n.toLowerCase(Locale.ROOT).endsWith(".gguf"))
                 .filter(n -> !isBeside(n.substring(n.lastIndexOf('/') + 1)))
@@ -109,7 +109,7 @@ record HubReference(String owner, String repo, String quant) {
     /// {@return the names of all parts of a split file, or the one name of another one}
     ///
     /// @param name the name of one part
-    static List<String> parts(String name) {
+    public static List<String> parts(String name) {
         Matcher split = SPLIT.matcher(name);
         if (!split.matches()) {
             return List.of(name);

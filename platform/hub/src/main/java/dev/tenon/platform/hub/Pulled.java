@@ -1,4 +1,4 @@
-package dev.tenon.platform.cli.pull;
+package dev.tenon.platform.hub;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,11 +11,11 @@ import java.util.List;
 ///
 /// @param name what `-m` takes
 /// @param files the file, or all parts of a split one in order
-record Pulled(String name, List<Path> files) {
+public record Pulled(String name, List<Path> files) {
     /// {@return its size}
     ///
     /// @throws UncheckedIOException if a file cannot be read
-    long bytes() {
+    public long bytes() {
         long bytes = 0;
         for (Path file : files) {
             try {
@@ -30,7 +30,7 @@ record Pulled(String name, List<Path> files) {
     /// {@return when its first file was written}
     ///
     /// @throws UncheckedIOException if the file cannot be read
-    Instant date() {
+    public Instant date() {
         try {
             return Files.getLastModifiedTime(files.getFirst()).toInstant();
         } catch (IOException e) {
