@@ -74,11 +74,10 @@ class RulesIT {
             Map.entry("dev.tenon.platform.chat", Set.of("dev.tenon.platform.core", "dev.tenon.platform.grammar")),
             Map.entry(
                     "dev.tenon.platform.server",
-                    Set.of(
-                            "dev.tenon.platform.cli",
-                            "dev.tenon.platform.core",
-                            "dev.tenon.platform.chat",
-                            "dev.tenon.platform.hub")),
+                    Set.of("dev.tenon.platform.core", "dev.tenon.platform.chat", "dev.tenon.platform.hub")),
+            Map.entry(
+                    "dev.tenon.platform.serve",
+                    Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.server")),
             Map.entry("dev.tenon.platform.contracts", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")));
 
     private static final Set<String> MAY_PRINT =

@@ -1,4 +1,4 @@
-package dev.tenon.platform.server.command;
+package dev.tenon.platform.serve;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// Settings and files change while the server runs. The limit on time ends a hang.
 @Timeout(120)
 class ServingTests {
-    private static final Path MODEL = Path.of("../launcher/src/main/dist/models/story-qwen3-q4_k_m.gguf");
+    static final Path MODEL = Path.of("../launcher/src/main/dist/models/story-qwen3-q4_k_m.gguf");
 
     private static final Serving.DrainTimes TIMES = new Serving.DrainTimes(Duration.ZERO, Duration.ofSeconds(20));
 

@@ -1,4 +1,4 @@
-package dev.tenon.platform.server.command;
+package dev.tenon.platform.serve;
 
 import dev.tenon.api.config.Setting;
 import dev.tenon.platform.cli.SettingsSource;

@@ -1,12 +1,19 @@
-package dev.tenon.platform.server;
+package dev.tenon.platform.serve;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.config.Setting;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.platform.core.Tenon;
 import dev.tenon.platform.core.control.SettingValue;
-import dev.tenon.platform.server.command.ServeSettings;
+import dev.tenon.platform.server.TenonServer;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,19 +42,38 @@ class DeployFilesTests {
     private static final Pattern VARIABLE = Pattern.compile("\\b(TENON_SERVE_[A-Z_]+)(?:=(\\S+))?");
     private static final Pattern METRIC = Pattern.compile("\\btenon:([a-z][a-z0-9_]+)");
 
-    private static ServerFixture server;
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
+    private static Engine engine;
+    private static TenonServer server;
     private static String metrics;
 
     @BeforeAll
     static void start() throws Exception {
-        server = new ServerFixture();
-        server.answer("/v1/completions", "{\"prompt\":\"Once\",\"max_tokens\":3}");
-        metrics = server.get("/metrics").body();
+        engine = Tenon.standalone(Map.of());
+        server = TenonServer.builder(engine)
+                .port(0)
+                .context(512)
+                .model("story", LoadRequest.of(ServingTests.MODEL))
+                .start();
+        HttpRequest.BodyPublisher body = HttpRequest.BodyPublishers.ofString("{\"prompt\":\"Once\",\"max_tokens\":3}");
+        assertEquals(200, send(request("/v1/completions").POST(body)).statusCode());
+        metrics = send(request("/metrics")).body();
     }
 
     @AfterAll
     static void stop() {
         server.close();
+        engine.close();
+        CLIENT.close();
+    }
+
+    private static HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create(server.address() + path));
+    }
+
+    private static HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
+        return CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
 
     /// An object of a YAML file, with paths such as `spec.containers.0.name`.
@@ -192,7 +218,7 @@ class DeployFilesTests {
         for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
             Node get = container.at(probe + ".httpGet");
             assertEquals(port, get.at("port").text(), probe);
-            assertEquals(200, server.get(get.at("path").text()).statusCode(), probe);
+            assertEquals(200, send(request(get.at("path").text())).statusCode(), probe);
         }
         Node service = object("kubernetes.yaml", "Service").at("spec.ports.0");
         assertEquals(port, service.at("targetPort").text());
@@ -203,7 +229,7 @@ class DeployFilesTests {
                         .text());
         Node scraped = object("monitoring.yaml", "PodMonitor").at("spec.podMetricsEndpoints.0");
         assertEquals(port, scraped.at("port").text());
-        assertEquals(200, server.get(scraped.at("path").text()).statusCode());
+        assertEquals(200, send(request(scraped.at("path").text())).statusCode());
         assertTrue(object("keda.yaml", "ScaledObject")
                 .at("spec.triggers.0.metadata.url")
                 .text()
