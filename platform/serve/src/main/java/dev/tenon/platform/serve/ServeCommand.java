@@ -234,6 +234,7 @@ public final class ServeCommand implements TenonCommand {
                 .keepAlive(Duration.ofSeconds(seconds))
                 .embeddings(embeddings || value(ServeSettings.EMBEDDINGS, null).equals("on"))
                 .metricsWithoutKey(value(ServeSettings.OPEN_METRICS, null).equals("on"))
+                .endpointEnd(drainTimes().limit())
                 .bundles(() -> bundles)
                 .metricsPrefix(value(ServeSettings.METRICS, null))
                 .limits(HttpLimits.defaults()

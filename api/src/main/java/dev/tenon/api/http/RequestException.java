@@ -1,4 +1,4 @@
-package dev.tenon.platform.server.http;
+package dev.tenon.api.http;
 
 /// A request that is refused, with the HTTP status and the fields of the error's body.
 public final class RequestException extends RuntimeException {
