@@ -4,7 +4,8 @@ import java.util.Map;
 
 /// The JSON object of a request. What does not fit is refused by its name.
 ///
-/// @param values maps with texts as keys, lists, strings, numbers and booleans; fields that were null are not there
+/// @param values maps with texts as keys, lists, strings, numbers and booleans; fields that were
+///     null are not there
 public record HttpBody(Map<String, Object> values) {
     /// {@return the text of a field, or null}
     ///

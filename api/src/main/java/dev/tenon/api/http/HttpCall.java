@@ -30,8 +30,8 @@ public interface HttpCall {
     /// {@return an id of the request, as the server's log has it}
     String id();
 
-    /// {@return whose request it is: one text for each key, which is not the key, or what a filter has set; empty where
-    /// that is not known}
+    /// {@return whose request it is: one text for each key, which is not the key, or what a filter
+    /// has set; empty where that is not known}
     String principal();
 
     /// Sets a header of the answer, also of a refusal.

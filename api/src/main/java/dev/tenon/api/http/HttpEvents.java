@@ -2,7 +2,8 @@ package dev.tenon.api.http;
 
 import org.osgi.annotation.versioning.ProviderType;
 
-/// An answer that is a stream of server-sent events. Ends with the call of the handler. Safe for any thread.
+/// An answer that is a stream of server-sent events. Ends with the call of the handler. Safe for
+/// any thread.
 @ProviderType
 public interface HttpEvents {
     /// Sends an event; blocks while the client does not read.

@@ -15,15 +15,15 @@ public interface HttpExchange extends HttpCall {
     /// @throws IllegalStateException if the end point has no fields ([HttpFields#none()])
     HttpBody body();
 
-    /// Reads the body of an end point that has no fields.
+    /// Reads the body of an end point that has no fields; the same bytes each time.
     ///
     /// @return its bytes
     /// @throws RequestException if it is too large, or comes too slowly
     /// @throws IllegalStateException if the end point has fields
     byte[] bytes();
 
-    /// Interrupts this thread once the client has left. Called by what takes long, after the body was read; the
-    /// connection ends with the answer. [#events()] does it, too.
+    /// Interrupts this thread once the client has left. Called by what takes long; the body is read
+    /// before, and the connection ends with the answer. [#events()] does it, too.
     void interruptWhenClientLeaves();
 
     /// {@return whether the client is known to have left; for any thread}
@@ -69,7 +69,8 @@ public interface HttpExchange extends HttpCall {
         bytes(200, "text/plain; charset=utf-8", text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Answers with a stream of events, status 200. Until the first one the request can still be refused.
+    /// Answers with a stream of events, status 200. Until the first one the request can still be
+    /// refused.
     ///
     /// @return takes the events; the same one each time
     /// @throws IllegalStateException if there is an answer already

@@ -2,7 +2,8 @@ package dev.tenon.api.http;
 
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// Answers requests. Called on many threads, for each request on a virtual thread of its own; may block.
+/// Answers requests. Called on many threads, for each request on a virtual thread of its own; may
+/// block.
 @ConsumerType
 @FunctionalInterface
 public interface HttpHandler {

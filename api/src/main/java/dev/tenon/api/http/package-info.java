@@ -1,7 +1,7 @@
 /// End points of a server, and filters before them, as services: an [EndpointProvider] gives both.
 ///
-/// Requests and answers are texts, bytes, and JSON as maps, lists, strings, numbers, booleans and null; no type of a
-/// server or of a JSON library is seen.
+/// Requests and answers are texts, bytes, and JSON as maps, lists, strings, numbers, booleans and
+/// null; no type of a server or of a JSON library is seen.
 ///
 /// May change incompatibly until 1.0: import `[0.1,0.2)`.
 @Version("0.1.0")

@@ -7,7 +7,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
-/// Lets each client send some requests a minute to the paths below one; others are refused with 429.
+/// Lets each client send some requests a minute to the paths below one; others are refused with
+/// 429.
 final class RateLimit implements HttpFilter {
     private static final int TOO_MANY = 429;
     private static final long MINUTE = 60_000_000_000L;

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 import org.osgi.service.component.annotations.Component;
 
-/// `POST /example/count`: says how many tokens of a model a text has; with `stream` it sends each token as an event
-/// before.
+/// `POST /example/count`: says how many tokens of a model a text has; with `stream` it sends each
+/// token as an event before.
 @Component(service = EndpointProvider.class)
 @ServiceProvider(value = EndpointProvider.class, resolution = Resolution.OPTIONAL)
 public final class TokensProvider implements EndpointProvider {

@@ -20,12 +20,13 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/// What every provider of end points has to do: extend this class, name the provider, and run it with JUnit.
+/// What every provider of end points has to do: extend this class, name the provider, and run it
+/// with JUnit.
 ///
-/// Handlers are called with requests that a server would let pass: without fields, with each field of each type of
-/// JSON,
-/// and with bytes that are no JSON where the end point reads them itself. There is no model and no engine: a handler
-/// that asks for a model gets the refusal that a server without models gives.
+/// Handlers are called with requests that a server would let pass: without fields, with each field
+/// of each type of JSON, and with bytes that are no JSON where the end point reads them itself.
+/// There is no model and no engine: a handler that asks for a model gets the refusal that a server
+/// without models gives.
 public abstract class EndpointContract {
     private static final List<Object> VALUES = List.of(
             "", "text", true, false, -1, 0, 1, 1L << 40, 0.5, List.of(), List.of(1, "a"), Map.of(), Map.of("a", 1));

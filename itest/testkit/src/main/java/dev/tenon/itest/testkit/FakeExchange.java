@@ -14,8 +14,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// A request without a server: keeps what is answered, and fails where a server would. For one thread; events may come
-/// from several. For tests of end points.
+/// A request without a server: keeps what is answered, and fails where a server would. For one
+/// thread; events may come from several. For tests of end points.
 public final class FakeExchange implements HttpExchange {
     private final HttpEndpoint endpoint;
     private final Map<String, Object> values;

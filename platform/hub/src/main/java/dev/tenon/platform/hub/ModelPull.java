@@ -19,7 +19,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/// Downloads models of a hub or of a web address, with all their parts. Resumes what was interrupted.
+/// Downloads models of a hub or of a web address, with all their parts. Resumes what was
+/// interrupted.
 public final class ModelPull {
     /// How long to wait before a failed request is sent again; doubles with each failure.
     public static final Duration PAUSE = Duration.ofMillis(500);
@@ -39,7 +40,8 @@ public final class ModelPull {
 
     /// @param settings values of the settings `hf.url` and `hf.token`, where they are set
     /// @param listener hears how downloads go
-    /// @param pause how long to wait before a failed request is sent again; doubles with each failure
+    /// @param pause how long to wait before a failed request is sent again; doubles with each
+    ///     failure
     /// @param stall how long a server may be silent
     public ModelPull(
             Function<String, Optional<String>> settings, PullListener listener, Duration pause, Duration stall) {
@@ -78,7 +80,8 @@ public final class ModelPull {
     /// @param reference the model
     /// @param target where it goes; in the folder of models to `owner/repo`
     /// @return its files
-    /// @throws TenonException (`CLI-001`) if the target does not suit it; (`IO-002`) if it cannot be had
+    /// @throws TenonException (`CLI-001`) if the target does not suit it; (`IO-002`) if it cannot
+    ///     be had
     /// @throws IOException if it cannot be stored
     public List<Path> pull(HubReference reference, Target target) throws IOException {
         try (HttpGet http = http()) {
@@ -131,13 +134,14 @@ public final class ModelPull {
         }
     }
 
-    /// Downloads a model from an address; the address of one of several parts means all, unless they are to get
-    /// another name or checksum.
+    /// Downloads a model from an address; the address of one of several parts means all, unless
+    /// they are to get another name or checksum.
     ///
     /// @param uri an `http` or `https` address with a host
     /// @param target where it goes
     /// @return its files
-    /// @throws TenonException (`CLI-001`) if the address does not end in a name; (`IO-002`) if it cannot be had
+    /// @throws TenonException (`CLI-001`) if the address does not end in a name; (`IO-002`) if it
+    ///     cannot be had
     /// @throws IOException if it cannot be stored
     public List<Path> pull(URI uri, Target target) throws IOException {
         String path = uri.getPath() == null ? "" : uri.getPath();

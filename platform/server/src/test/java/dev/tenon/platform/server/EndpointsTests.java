@@ -175,7 +175,12 @@ class EndpointsTests {
                     exchange.events().send("first", Map.of("n", 1));
                     exchange.events().send(List.of());
                 }),
+                HttpEndpoint.post("/unread", HttpFields.none(), exchange -> {
+                    exchange.events().send("x");
+                    exchange.events().send(exchange.bytes().length);
+                }),
                 HttpEndpoint.get("/forever", exchange -> {
+                    exchange.interruptWhenClientLeaves();
                     exchange.events().send("begun");
                     try {
                         new CountDownLatch(1).await();
@@ -190,6 +195,7 @@ class EndpointsTests {
         assertEquals(
                 "text/event-stream; charset=utf-8",
                 answer.headers().firstValue("Content-Type").orElseThrow());
+        assertEquals("data: \"x\"\n\ndata: 4\n\n", post("/unread", "body").body());
         try (Socket socket = new Socket("127.0.0.1", server.port())) {
             socket.getOutputStream()
                     .write("GET /forever HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));

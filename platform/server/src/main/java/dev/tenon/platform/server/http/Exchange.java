@@ -203,6 +203,9 @@ public final class Exchange implements HttpCall {
     /// Interrupts the calling thread, which is the request's, once the client has left. Called after the body was read,
     /// by what takes long; the connection ends with the answer.
     public void interruptWhenClientLeaves() {
+        if (departure != null) {
+            return;
+        }
         mayTakeLong(); // silence of the client is what is expected
         response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
         departure = new Departure(

@@ -20,7 +20,8 @@ public record HttpSetup(
     /// Where a server listens.
     ///
     /// @param address the address; port 0 takes a free one
-    /// @param listener a channel that listens there, which its owner closes; null for one of its own
+    /// @param listener a channel that listens there, which its owner closes; null for one of its
+    ///     own
     /// @param keyStore the key store for TLS (PKCS 12 or JKS), or null for plain HTTP
     /// @param keyStorePassword its password, or null
     public record Socket(
@@ -37,6 +38,7 @@ public record HttpSetup(
     ///
     /// @param keys with which keys
     /// @param hosts by which names
-    /// @param origins from pages of which origins (CORS), exactly as browsers send them; none by default
+    /// @param origins from pages of which origins (CORS), exactly as browsers send them; none by
+    ///     default
     public record Access(ApiKeys keys, HostCheck hosts, List<String> origins) {}
 }

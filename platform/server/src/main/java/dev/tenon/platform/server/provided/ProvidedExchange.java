@@ -16,6 +16,7 @@ final class ProvidedExchange implements HttpExchange {
     private final Exchange exchange;
     private final HttpBody body;
     private final ProvidedEndpoint.Context context;
+    private byte[] bytes;
     private HttpEvents events;
     private boolean answered;
     private volatile boolean lost;
@@ -102,11 +103,17 @@ final class ProvidedExchange implements HttpExchange {
         if (body != null) {
             throw new IllegalStateException(endpoint() + " has fields");
         }
-        return exchange.bytes();
+        if (bytes == null) {
+            bytes = exchange.bytes();
+        }
+        return bytes;
     }
 
     @Override
     public void interruptWhenClientLeaves() {
+        if (body == null) {
+            bytes(); // what watches the connection drops what comes
+        }
         exchange.interruptWhenClientLeaves();
     }
 
@@ -150,7 +157,7 @@ final class ProvidedExchange implements HttpExchange {
     public HttpEvents events() {
         if (events == null) {
             requireNone();
-            exchange.interruptWhenClientLeaves();
+            interruptWhenClientLeaves();
             EventStream stream = exchange.events();
             events = (name, data) -> send(() -> stream.send(name, Json.tree(data)));
         }

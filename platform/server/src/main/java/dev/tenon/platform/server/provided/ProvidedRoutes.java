@@ -24,10 +24,11 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The routes of a server: its own, and those of what is installed, which may change at any time. Safe for any thread.
+/// The routes of a server: its own, and those of what is installed, which may change at any time.
+/// Safe for any thread.
 ///
-/// Whoever asks gets a whole table of one moment. A provider that is taken away is in no table any more when the
-/// engine calls [#removed], which returns when no request uses it.
+/// Whoever asks gets a whole table of one moment. A provider that is taken away is in no table any
+/// more when the engine calls [#removed], which returns when no request uses it.
 public final class ProvidedRoutes implements Supplier<RouteTable>, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProvidedRoutes.class);
 
