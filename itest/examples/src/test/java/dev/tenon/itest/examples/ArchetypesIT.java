@@ -3,7 +3,12 @@ package dev.tenon.itest.examples;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -37,7 +42,8 @@ class ArchetypesIT {
             "format", List.of("--id", "MY8", "--number", "50008"),
             "model", List.of("--id", "mylma"),
             "backend", List.of("--id", "mine"),
-            "command", List.of());
+            "command", List.of(),
+            "endpoint", List.of());
 
     @TempDir
     static Path shared;
@@ -126,7 +132,7 @@ class ArchetypesIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"format", "model", "backend", "command"})
+    @ValueSource(strings = {"format", "model", "backend", "command", "endpoint"})
     void theCommandMakesWhatTheArchetypePluginMakes(String kind) throws Exception {
         Path made = MADE.resolve(kind + "/out/my-" + kind);
         Path project = project(kind);
@@ -252,5 +258,35 @@ class ArchetypesIT {
                     bundles.stream().anyMatch(row -> row.contains("ACTIVE") && row.contains(" " + name + " ")),
                     () -> name + " is not among\n" + String.join("\n", bundles));
         }
+    }
+
+    @Test
+    void theEndPointAnswersInARunningServer() throws Exception {
+        Platform platform = new Platform(folder);
+        Path model = Platform.DISTRIBUTION.resolve("models/story-qwen3-q4_k_m.gguf");
+        Process serve = platform.start(Path.of(""), Map.of(), "serve", "--port", "0", "-m", "story=" + model);
+        try (BufferedReader out = serve.inputReader();
+                HttpClient client = HttpClient.newHttpClient()) {
+            String address = out.readLine().replace("Listening at ", "");
+            HttpRequest request = HttpRequest.newBuilder(URI.create(address + "/my-endpoint"))
+                    .POST(HttpRequest.BodyPublishers.ofString("{\"text\": \"Once upon a time\"}"))
+                    .build();
+            assertEquals(404, send(client, request).statusCode());
+            platform.drop(jar("endpoint"));
+            HttpResponse<String> answer = send(client, request);
+            while (answer.statusCode() == 404) {
+                Thread.sleep(100);
+                assertTrue(serve.isAlive(), platform::errors);
+                answer = send(client, request);
+            }
+            assertTrue(answer.body().matches(".*\"tokens\":[1-9].*"), answer::body);
+            assertTrue(answer.body().contains("\"model\":\"story\""), answer::body);
+        } finally {
+            serve.destroy();
+        }
+    }
+
+    private static HttpResponse<String> send(HttpClient client, HttpRequest request) throws Exception {
+        return client.send(request, HttpResponse.BodyHandlers.ofString());
     }
 }

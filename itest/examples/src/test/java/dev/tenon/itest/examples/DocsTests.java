@@ -44,7 +44,7 @@ class DocsTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"format", "model", "backend", "command"})
+    @ValueSource(strings = {"format", "model", "backend", "command", "endpoint"})
     void thePageNamesTheKind(String kind) throws Exception {
         assertTrue(Files.readString(PAGE).contains("`tenon new " + kind + "`"), "not named");
     }

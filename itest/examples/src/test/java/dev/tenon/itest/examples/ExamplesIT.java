@@ -172,8 +172,8 @@ class ExamplesIT {
 
     @Test
     void theBundlesAreListedWithWhatTheyOffer() throws Exception {
-        for (String example :
-                List.of("model-sandwich", "model-dyt", "format-ex5", "backend-tracing", "kernel-jcublas")) {
+        for (String example : List.of(
+                "model-sandwich", "model-dyt", "format-ex5", "backend-tracing", "kernel-jcublas", "endpoint-tokens")) {
             platform.drop(Platform.jar(example));
         }
         List<String> bundles = String.join("\n", platform.run("bundles"))
@@ -187,6 +187,7 @@ class ExamplesIT {
             {"org.example.ex5", "QuantFormat"},
             {"org.example.tracing", "Backend"},
             {"org.example.jcublas", "KernelProvider"},
+            {"org.example.tokens", "EndpointProvider"},
         }) {
             assertTrue(
                     bundles.stream()

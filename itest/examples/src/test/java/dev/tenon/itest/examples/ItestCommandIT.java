@@ -49,6 +49,7 @@ class ItestCommandIT {
                 Platform.jar("model-sandwich").toString(),
                 Platform.jar("model-dyt").toString(),
                 Platform.jar("backend-tracing").toString(),
+                Platform.jar("endpoint-tokens").toString(),
                 "--formats",
                 "Q8_0",
                 "--rounds",
@@ -66,7 +67,9 @@ class ItestCommandIT {
                 "kernels dynamic_tanh.java dynamic_tanh.cuda",
                 "architecture dyt",
                 "org.example.tracing 1.0.0: Backend",
-                "backend tracing")) {
+                "backend tracing",
+                "org.example.tokens 1.0.0: EndpointProvider",
+                "end points tokens")) {
             assertTrue(ended.lines().stream().anyMatch(line -> line.startsWith(expected)), expected + " in\n" + text);
         }
         Element suites = report(file);

@@ -111,7 +111,11 @@ final class Platform {
         }
     }
 
-    private Process start(Path work, Map<String, String> more, String... arguments) throws IOException {
+    /// Starts a command.
+    ///
+    /// @param work the working directory
+    /// @param more variables of the environment, besides those that there are
+    Process start(Path work, Map<String, String> more, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(home.resolve("bin/tenon").toString()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command);

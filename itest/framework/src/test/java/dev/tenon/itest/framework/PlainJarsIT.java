@@ -32,7 +32,7 @@ class PlainJarsIT {
             "dev.tenon.platform.bundles",
             "dev.tenon.platform.tools",
             "dev.tenon.platform.bench",
-            "dev.tenon.platform.server");
+            "dev.tenon.platform.serve");
 
     /// Starts a framework, so it needs the framework's api.
     private static final String LAUNCHER = "dev.tenon.platform.launcher";

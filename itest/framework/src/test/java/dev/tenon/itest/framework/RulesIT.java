@@ -43,6 +43,7 @@ class RulesIT {
                     "dev.tenon.itest.nv.tegra",
                     Set.of(
                             "dev.tenon.platform.cli",
+                            "dev.tenon.platform.core",
                             "dev.tenon.backend.nv.tegra",
                             "dev.tenon.backend.nv.tegra.emulator")),
             Map.entry("dev.tenon.platform.launcher", Set.of("dev.tenon.platform.boot")),
@@ -52,18 +53,31 @@ class RulesIT {
                             "dev.tenon.platform.core",
                             "dev.tenon.platform.boot",
                             "dev.tenon.platform.grammar",
-                            "dev.tenon.platform.chat")),
+                            "dev.tenon.platform.chat",
+                            "dev.tenon.platform.hub")),
             Map.entry(
                     "dev.tenon.platform.bundles",
-                    Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli", "dev.tenon.platform.boot")),
+                    Set.of(
+                            "dev.tenon.platform.core",
+                            "dev.tenon.platform.cli",
+                            "dev.tenon.platform.boot",
+                            "dev.tenon.platform.hub")),
+            Map.entry("dev.tenon.platform.hub", Set.of("dev.tenon.platform.core")),
             Map.entry("dev.tenon.platform.tools", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")),
             Map.entry(
                     "dev.tenon.platform.bench",
-                    Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.tools")),
+                    Set.of(
+                            "dev.tenon.platform.cli",
+                            "dev.tenon.platform.core",
+                            "dev.tenon.platform.hub",
+                            "dev.tenon.platform.tools")),
             Map.entry("dev.tenon.platform.chat", Set.of("dev.tenon.platform.core", "dev.tenon.platform.grammar")),
             Map.entry(
                     "dev.tenon.platform.server",
-                    Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.chat")),
+                    Set.of("dev.tenon.platform.core", "dev.tenon.platform.chat", "dev.tenon.platform.hub")),
+            Map.entry(
+                    "dev.tenon.platform.serve",
+                    Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.server")),
             Map.entry("dev.tenon.platform.contracts", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")));
 
     private static final Set<String> MAY_PRINT =

@@ -54,7 +54,9 @@ class ServerUpdatesIT {
                 "dev.tenon.platform.server.models.ModelHost",
                 "loadPinned");
         Path without = Jars.patched(
-                ours, folder.resolve("without.jar"), Map.of("Bundle-Version", "1.0.2", "Service-Component", ""));
+                Jars.ours("platform-serve"),
+                folder.resolve("without.jar"),
+                Map.of("Bundle-Version", "1.0.2", "Service-Component", ""));
         Installation installation = Installation.copy(folder);
         try (RunningServer server =
                 new RunningServer(installation, Duration.ofMinutes(5), "--embeddings", "-c", "512")) {
@@ -65,7 +67,7 @@ class ServerUpdatesIT {
                 assertEquals(409, refusal.statusCode(), refusal::body);
                 assertTrue(
                         refusal.body()
-                                .matches("(?s).*1\\.0\\.1 cannot take over the running command:"
+                                .matches("(?s).*1\\.0\\.1: .*, which uses it, cannot take over the running command:"
                                         + " NullPointerException.* stays in use.*BUNDLE-002.*"),
                         refusal::body);
                 traffic.awaitAnswers();

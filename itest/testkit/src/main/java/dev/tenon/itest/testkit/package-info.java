@@ -1,10 +1,11 @@
-/// Published contracts for formats, architectures and backends: JUnit tests that a bundle of any
-/// author runs against itself.
+/// Published contracts for formats, architectures, backends and end points: JUnit tests that a
+/// bundle of any author runs against itself.
 ///
-/// Extend [QuantFormatContract], [ArchitectureContract], [BackendContract] or [KernelContract], implement the
-/// hooks, and run the class with JUnit Jupiter 6. The package `reference` holds the truth that numbers are
-/// compared with, and `models` the tiny models that they are computed of; both serve tests of a bundle's own.
-@Version("1.2.0")
+/// Extend [QuantFormatContract], [ArchitectureContract], [BackendContract], [KernelContract] or
+/// [EndpointContract], implement the hooks, and run the class with JUnit Jupiter 6. The package
+/// `reference` holds the truth that numbers are compared with, and `models` the tiny models that they
+/// are computed of; both serve tests of a bundle's own, as [FakeExchange] does.
+@Version("1.3.0")
 @Export
 package dev.tenon.itest.testkit;
 

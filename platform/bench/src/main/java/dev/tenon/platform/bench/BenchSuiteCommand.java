@@ -11,7 +11,7 @@ import dev.tenon.platform.bench.suite.programs.Programs;
 import dev.tenon.platform.bench.suite.programs.TenonProcess;
 import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Range;
-import dev.tenon.platform.cli.pull.ModelFiles;
+import dev.tenon.platform.hub.ModelFiles;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDateTime;

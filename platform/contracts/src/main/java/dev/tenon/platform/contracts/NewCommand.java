@@ -67,7 +67,7 @@ public final class NewCommand implements TenonCommand {
             index = "0",
             arity = "0..1",
             paramLabel = "KIND",
-            description = "What the bundle offers: format, model, backend or command.")
+            description = "What the bundle offers: format, model, backend, command or endpoint.")
     private String kind;
 
     @Parameters(
@@ -87,7 +87,8 @@ public final class NewCommand implements TenonCommand {
     @Option(
             names = "--id",
             paramLabel = "ID",
-            description = "Id of the format (as for quantize), architecture (as in model files), backend or command.")
+            description =
+                    "Id of the format (as for quantize), architecture (as in model files), backend, command or end point.")
     private String id;
 
     @Option(

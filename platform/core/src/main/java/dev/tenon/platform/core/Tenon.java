@@ -4,6 +4,7 @@ import aQute.bnd.annotation.Cardinality;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceConsumer;
 import dev.tenon.api.device.Backend;
+import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
@@ -60,6 +61,11 @@ import org.slf4j.LoggerFactory;
         effective = Tenon.ACTIVE)
 @ServiceConsumer(
         value = SamplerProvider.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = Tenon.ACTIVE)
+@ServiceConsumer(
+        value = EndpointProvider.class,
         resolution = Resolution.OPTIONAL,
         cardinality = Cardinality.MULTIPLE,
         effective = Tenon.ACTIVE)

@@ -1,12 +1,10 @@
 package dev.tenon.platform.server;
 
-import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.anthropic.CountTokensEndpoint;
 import dev.tenon.platform.server.anthropic.MessagesEndpoint;
 import dev.tenon.platform.server.generation.Generations;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Endpoint;
-import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.http.Route;
 import dev.tenon.platform.server.llamacpp.LlamaRoutes;
 import dev.tenon.platform.server.metrics.Metrics;
@@ -25,6 +23,7 @@ import dev.tenon.platform.server.page.Management;
 import dev.tenon.platform.server.page.PageFiles;
 import dev.tenon.platform.server.page.PlatformEndpoint;
 import dev.tenon.platform.server.page.StatusEndpoint;
+import dev.tenon.platform.server.provided.ProvidedRoutes;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +33,6 @@ import java.util.function.BooleanSupplier;
 final class Routes {
     private static final String POST = "POST";
     private static final String GET = "GET";
-    private static final int UNAVAILABLE = 503;
 
     private Routes() {}
 
@@ -57,24 +55,7 @@ final class Routes {
             List<Route> page) {
         Replies replies = new Replies(generations);
         List<Route> routes = new ArrayList<>(page);
-        Endpoint alive = exchange -> exchange.json(Json.object().put("status", "ok"));
-        Endpoint whenReady = exchange -> {
-            if (!ready.getAsBoolean()) {
-                throw RequestException.of(
-                        UNAVAILABLE,
-                        "unavailable_error",
-                        "not_ready",
-                        "Models are being loaded, or the file of one was changed or is damaged (the log names it), or the"
-                                + " server ends.");
-            }
-            exchange.json(Json.object().put("status", "ok"));
-        };
-        for (String path : List.of("/health", "/v1/health", "/livez")) {
-            routes.add(Route.open(path, alive));
-        }
-        for (String path : List.of("/ready", "/readyz")) {
-            routes.add(Route.open(path, whenReady));
-        }
+        routes.addAll(ProvidedRoutes.of(new HealthEndpoints(ready)));
         routes.add(new Route(GET, "/metrics", openMetrics, exchange -> {
             catalog.list().forEach(model -> ModelGauges.register(metrics, model));
             exchange.text(Metrics.CONTENT_TYPE, metrics.text());
@@ -103,7 +84,13 @@ final class Routes {
     /// @param catalog the models
     /// @param ready whether the server takes work
     /// @param management which changes may be asked for
-    static List<Route> page(ServerBuilder options, ModelCatalog catalog, BooleanSupplier ready, Management management) {
+    /// @param provided knows what providers there are
+    static List<Route> page(
+            ServerBuilder options,
+            ModelCatalog catalog,
+            BooleanSupplier ready,
+            Management management,
+            ProvidedRoutes provided) {
         PageFiles files = new PageFiles();
         BundlesEndpoint bundles = new BundlesEndpoint(management, catalog);
         return List.of(
@@ -113,7 +100,7 @@ final class Routes {
                         GET,
                         "/tenon/status",
                         new StatusEndpoint(catalog, management, ready, options.metricsPrefix, Instant.now())),
-                Route.of(GET, "/tenon/platform", new PlatformEndpoint(options.engine, management)),
+                Route.of(GET, "/tenon/platform", new PlatformEndpoint(options.engine, management, provided)),
                 Route.of(GET, "/tenon/bundles/changes/*", bundles::follow),
                 Route.of(POST, "/tenon/bundles/*", bundles));
     }

@@ -2,6 +2,7 @@ package dev.tenon.platform.server;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.platform.core.control.BundleControl;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.http.HttpLimits;
@@ -22,6 +23,7 @@ public final class ServerBuilder {
     private static final int PARALLEL = 4;
     private static final int QUEUE = 256;
     private static final Duration KEEP_ALIVE = Duration.ofMinutes(5);
+    private static final Duration ENDPOINT_END = Duration.ofSeconds(30);
 
     final Engine engine;
     final List<ModelSpec> pinned = new ArrayList<>();
@@ -39,6 +41,8 @@ public final class ServerBuilder {
     String metricsPrefix = "tenon:";
     boolean openMetrics;
     Supplier<BundleControl> bundles = () -> null;
+    final List<EndpointProvider> endpoints = new ArrayList<>();
+    Duration endpointEnd = ENDPOINT_END;
     HandOver before;
     private int parallel = PARALLEL;
     private int context;
@@ -253,6 +257,24 @@ public final class ServerBuilder {
     /// @return this
     public ServerBuilder embeddings(boolean too) {
         embeddings = too;
+        return this;
+    }
+
+    /// Adds end points and filters, besides those of providers that are installed in the engine.
+    ///
+    /// @param provider stays as long as the server
+    /// @return this
+    public ServerBuilder endpoints(EndpointProvider provider) {
+        endpoints.add(provider);
+        return this;
+    }
+
+    /// Sets how long requests may go on with end points whose bundle is replaced or removed; 30 seconds by default.
+    ///
+    /// @param limit what runs then is interrupted
+    /// @return this
+    public ServerBuilder endpointEnd(Duration limit) {
+        endpointEnd = limit;
         return this;
     }
 

@@ -12,6 +12,7 @@ import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelHost;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.page.Management;
+import dev.tenon.platform.server.provided.ProvidedRoutes;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -41,6 +42,7 @@ public final class TenonServer implements AutoCloseable {
 
     private final ModelHost models;
     private final Generations generations;
+    private final ProvidedRoutes routes;
     private final HttpServer http;
     private final String address;
     private final boolean takesOver;
@@ -57,28 +59,31 @@ public final class TenonServer implements AutoCloseable {
         ServerSocketChannel given = options.before == null ? null : listener(options.before, where);
         ModelManager manager = new ModelManager(models, options.store, manage);
         Management management = new Management(manage, manage && safe, options.bundles);
-        this.http = HttpServer.start(new HttpSetup(
-                where,
-                given,
-                Routes.all(
-                        manager,
-                        models,
-                        generations,
-                        metrics,
-                        options.openMetrics,
-                        this::isReady,
-                        Routes.page(options, models, this::isReady, management)),
-                options.keys,
-                HostCheck.of(where.getAddress(), options.hosts),
-                options.origins,
-                options.limits,
-                options.keyStore,
-                options.keyStorePassword,
-                (path, status, nanos) -> metrics.count(
-                        "http_requests_total",
-                        "Requests by path and status; 0: the client had left.",
-                        Metrics.labels("path", path, "status", Integer.toString(status)),
-                        1)));
+        this.routes = new ProvidedRoutes(options.endpoints, options.engine, generations, options.endpointEnd);
+        routes.own(Routes.all(
+                manager,
+                models,
+                generations,
+                metrics,
+                options.openMetrics,
+                this::isReady,
+                Routes.page(options, models, this::isReady, management, routes)));
+        try {
+            this.http = HttpServer.start(new HttpSetup(
+                    new HttpSetup.Socket(where, given, options.keyStore, options.keyStorePassword),
+                    new HttpSetup.Access(
+                            options.keys, HostCheck.of(where.getAddress(), options.hosts), options.origins),
+                    options.limits,
+                    routes,
+                    (path, status, nanos) -> metrics.count(
+                            "http_requests_total",
+                            "Requests by path and status; 0: the client had left.",
+                            Metrics.labels("path", path, "status", Integer.toString(status)),
+                            1)));
+        } catch (RuntimeException | Error e) {
+            routes.close();
+            throw e;
+        }
         this.takesOver = given != null;
         this.counts = metrics.counts();
         this.address = (options.keyStore == null ? "http://" : "https://") + hostText(where) + ":" + http.port();
@@ -259,6 +264,7 @@ public final class TenonServer implements AutoCloseable {
             closed = true;
             ready = false;
             http.close();
+            routes.close();
             generations.interruptAll();
             models.close();
             notifyAll();

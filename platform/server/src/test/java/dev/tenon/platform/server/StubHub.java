@@ -3,12 +3,10 @@ package dev.tenon.platform.server;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.tenon.api.engine.LoadRequest;
-import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.server.folder.FolderStore;
 import dev.tenon.platform.server.models.ModelSpec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -65,18 +63,11 @@ final class StubHub implements AutoCloseable {
     FolderStore store(Path folder) {
         String address = "http://" + server.getAddress().getHostString() + ":"
                 + server.getAddress().getPort();
-        Console console = (Console) Proxy.newProxyInstance(
-                Console.class.getClassLoader(), new Class<?>[] {Console.class}, (self, method, arguments) -> {
-                    if (!method.getName().equals("setting")) {
-                        throw new AssertionError(method);
-                    }
-                    return arguments[0].equals("hf.url") ? Optional.of(address) : Optional.empty();
-                });
         return new FolderStore(
                 folder,
                 (name, file) ->
                         ModelSpec.of(name, LoadRequest.builder(file).threads(2).build()),
-                console);
+                key -> key.equals("hf.url") ? Optional.of(address) : Optional.empty());
     }
 
     @Override

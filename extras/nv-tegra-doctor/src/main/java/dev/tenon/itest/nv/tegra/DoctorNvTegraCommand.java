@@ -10,7 +10,7 @@ import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;

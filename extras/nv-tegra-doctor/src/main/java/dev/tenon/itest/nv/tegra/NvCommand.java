@@ -14,7 +14,7 @@ import dev.tenon.backend.nv.tegra.sys.BoardProvider;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -11,7 +11,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.bench.report.Measurement.Place;
 import dev.tenon.platform.bench.report.ProgramResult.Skipped;
 import dev.tenon.platform.bench.report.ProgramResult.Status;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -18,7 +18,8 @@ final class OfferedServices {
             "dev.tenon.api.kernel.KernelProvider",
             "dev.tenon.api.text.TokenizerProvider",
             "dev.tenon.api.text.ChatTemplateEngine",
-            "dev.tenon.api.text.SamplerProvider");
+            "dev.tenon.api.text.SamplerProvider",
+            "dev.tenon.api.http.EndpointProvider");
 
     private OfferedServices() {}
 

@@ -1,6 +1,6 @@
 package dev.tenon.platform.bundles.repository;
 
-import dev.tenon.platform.cli.http.HttpGet;
+import dev.tenon.platform.hub.http.HttpGet;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

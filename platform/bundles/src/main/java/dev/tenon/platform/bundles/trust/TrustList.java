@@ -4,7 +4,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.bundles.manager.BundleJar;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,10 +2,10 @@ package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.options.TextInput;
 import dev.tenon.platform.cli.terminal.EditDistance;
 import dev.tenon.platform.core.control.UserFolders;
+import dev.tenon.platform.core.files.OutputFile;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package dev.tenon.platform.cli.chat;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

@@ -3,7 +3,7 @@ package dev.tenon.platform.cli.chat;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
-import dev.tenon.platform.cli.pull.ModelFiles;
+import dev.tenon.platform.hub.ModelFiles;
 import picocli.CommandLine.Parameters;
 
 /// What stands after `tenon run` without an option: a model, a question, or both.

@@ -2,8 +2,8 @@ package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
-import dev.tenon.platform.cli.files.OutputFile;
 import dev.tenon.platform.cli.text.Json;
+import dev.tenon.platform.core.files.OutputFile;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package dev.tenon.platform.cli.chat;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.platform.cli.Console;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jline.terminal.Terminal;

@@ -1,7 +1,7 @@
 package dev.tenon.platform.cli.model;
 
 import dev.tenon.platform.cli.Console;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -4,7 +4,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.options.TextInput;
-import dev.tenon.platform.cli.pull.ModelFiles;
+import dev.tenon.platform.hub.ModelFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -3,6 +3,8 @@ package dev.tenon.platform.cli.pull;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
+import dev.tenon.platform.hub.ModelFiles;
+import dev.tenon.platform.hub.Pulled;
 import java.time.ZoneId;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;

@@ -1,24 +1,18 @@
 package dev.tenon.platform.cli.pull;
 
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
-import dev.tenon.platform.cli.http.HttpGet;
-import dev.tenon.platform.core.gguf.GgufReader;
-import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.hub.HubReference;
+import dev.tenon.platform.hub.ModelFiles;
+import dev.tenon.platform.hub.ModelPull;
+import dev.tenon.platform.hub.http.HttpGet;
 import java.io.File;
 import java.io.IOException;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
@@ -52,8 +46,6 @@ import picocli.CommandLine.Spec;
         property = TenonCommand.NAME + "=pull",
         configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class PullCommand implements TenonCommand {
-    private static final String HUB = "https://huggingface.co";
-
     @ParentCommand
     Console console;
 
@@ -80,10 +72,7 @@ public final class PullCommand implements TenonCommand {
             description = "Download the file even if it exists, and replace it without asking.")
     private boolean overwrite;
 
-    /// Whether the user asked for something else, and the model is needed for that.
-    private boolean onTheWay;
-
-    Duration pause = Duration.ofMillis(500);
+    Duration pause = ModelPull.PAUSE;
     Duration stall = HttpGet.PATIENCE;
 
     /// Downloads a model that another command needs.
@@ -93,12 +82,8 @@ public final class PullCommand implements TenonCommand {
     /// @throws TenonException (`CLI-001`) if it has another form; (`IO-002`) if it cannot be had
     /// @throws IOException if it cannot be stored
     public static void pull(Console console, String source) throws IOException {
-        HubReference.parse(source);
-        PullCommand command = new PullCommand();
-        command.console = console;
-        command.source = source;
-        command.onTheWay = true;
-        command.call();
+        new ModelPull(console::setting, new ConsolePull(console, false))
+                .pull(HubReference.parse(source), ModelPull.Target.in(ModelFiles.folder(console.setting("models"))));
     }
 
     @Override
@@ -106,116 +91,27 @@ public final class PullCommand implements TenonCommand {
         if (sha256 != null && !sha256.matches("[0-9a-fA-F]{64}")) {
             throw usage("Invalid value for option '--sha256': expected 64 hexadecimal digits");
         }
-        Path folder = ModelFiles.folder(console.setting("models"));
-        String address = console.setting("hf.url").orElse(HUB);
-        URI hub = web(address)
-                .orElseThrow(() -> new TenonException(
-                        ErrorCode.CONFIG, "TENON_HF_URL is '" + address + "'; expected an http or https address."));
-        String token = console.setting("hf.token").orElse(System.getenv("HF_TOKEN"));
-        try (HttpGet http = new HttpGet(token == null || token.isBlank() ? null : token.strip(), hub, stall)) {
-            Downloader downloader = new Downloader(http, console, pause);
-            if (HubReference.isReference(source) || HubReference.looksLike(source)) {
-                pullReference(new Hub(hub, http), downloader, folder);
-            } else {
-                pullUrl(downloader, folder);
-            }
-        }
+        Optional<Path> given = output();
+        ModelPull.Target target = new ModelPull.Target(
+                ModelFiles.folder(console.setting("models")),
+                given.orElse(null),
+                given.isEmpty() || isFolder(),
+                sha256,
+                overwrite);
+        ModelPull pull = new ModelPull(console::setting, new ConsolePull(console, true), pause, stall);
+        boolean onHub = ModelFiles.isOnHub(source);
+        List<Path> files = onHub
+                ? pull.pull(HubReference.parse(source), target)
+                : pull.pull(
+                        ModelPull.web(source)
+                                .orElseThrow(() ->
+                                        usage("'" + source + "' is neither owner/repo[:quant] nor an http(s) URL")),
+                        target);
+        String name = onHub
+                ? source
+                : HubReference.parts(files.getFirst().getFileName().toString()).getFirst();
+        console.note("Use it with: tenon run -m " + (given.isPresent() ? files.getFirst() : name));
         return 0;
-    }
-
-    private void pullReference(Hub hub, Downloader downloader, Path folder) throws IOException {
-        HubReference reference = HubReference.parse(source);
-        List<Hub.HubFile> files = hub.files(reference);
-        List<String> names = files.stream().map(Hub.HubFile::name).toList();
-        List<String> missing = new ArrayList<>(HubReference.parts(names.getFirst()));
-        missing.removeAll(names);
-        if (!missing.isEmpty()) {
-            throw new TenonException(
-                    ErrorCode.DOWNLOAD,
-                    source + " is incomplete on the hub: it has no " + String.join(", ", missing)
-                            + ". Choose another quantisation or repository.");
-        }
-        Optional<Path> given = output();
-        boolean toFile = given.isPresent() && !isFolder();
-        if (files.size() > 1 && toFile) {
-            throw usage("-o needs a folder, because " + source + " has " + files.size() + " parts");
-        }
-        if (files.size() > 1 && sha256 != null) {
-            throw usage("--sha256 needs a single file, but " + source + " has " + files.size() + " parts");
-        }
-        Path repo = folder.resolve(reference.owner()).resolve(reference.repo());
-        Path base = given.orElse(repo);
-        List<Path> targets = new ArrayList<>();
-        for (Hub.HubFile file : files) {
-            String name = given.isPresent() ? file.name().substring(file.name().lastIndexOf('/') + 1) : file.name();
-            Path target = toFile ? base : path(base, name);
-            if (!toFile && !target.startsWith(base)) {
-                throw new TenonException(
-                        ErrorCode.DOWNLOAD,
-                        source + " has a file with a path outside the target folder: " + file.name() + ".");
-            }
-            targets.add(target);
-        }
-        for (int i = 0; i < files.size(); i++) {
-            Hub.HubFile file = files.get(i);
-            String sum = sha256 != null ? sha256 : file.sha256();
-            pull(downloader, new Downloader.Wanted(file.uri(), file.size(), sum), targets.get(i));
-        }
-        together(targets);
-        if (onTheWay) {
-            return;
-        }
-        console.note("Use it with: tenon run -m " + (given.isPresent() ? targets.getFirst() : source));
-    }
-
-    private void pullUrl(Downloader downloader, Path folder) throws IOException {
-        URI uri = web(source)
-                .orElseThrow(() -> usage("'" + source + "' is neither owner/repo[:quant] nor an http(s) URL"));
-        String path = uri.getPath() == null ? "" : uri.getPath();
-        String name = path.substring(path.lastIndexOf('/') + 1);
-        Optional<Path> given = output();
-        boolean toFile = given.isPresent() && !isFolder();
-        if (!toFile && (name.isEmpty() || name.equals("..") || name.equals(".") || name.contains("\\"))) {
-            throw usage("'" + source + "' does not end in a file name; give one with -o");
-        }
-        Path base = given.orElse(folder);
-        List<String> parts = HubReference.parts(name);
-        String raw = uri.toString();
-        boolean split = parts.size() > 1 && !toFile && sha256 == null && raw.contains(name);
-        List<Path> targets = new ArrayList<>();
-        for (String part : split ? parts : List.of(name)) {
-            targets.add(toFile ? base : path(base, part));
-            URI from = split ? URI.create(raw.replace(name, part)) : uri;
-            pull(downloader, new Downloader.Wanted(from, -1, sha256), targets.getLast());
-        }
-        if (split) {
-            together(targets);
-        } else if (parts.size() > 1) {
-            console.note("This is one of " + parts.size() + " parts; the model needs all of them in one folder.");
-        }
-        console.note("Use it with: tenon run -m " + (given.isPresent() ? targets.getFirst() : parts.getFirst()));
-    }
-
-    private void pull(Downloader downloader, Downloader.Wanted wanted, Path target) throws IOException {
-        downloader.download(wanted, target, overwrite);
-        if (!onTheWay) {
-            console.out().println(target);
-        }
-    }
-
-    /// Checks that parts are parts of one model.
-    private void together(List<Path> parts) {
-        if (parts.size() == 1) {
-            return;
-        }
-        try (GgufFile file = GgufReader.open(parts.getFirst(), TensorTypes.standard())) {
-            console.note(parts.size() + " parts, " + file.tensors().size() + " tensors.");
-        } catch (UnsupportedModelException e) {
-            console.note(e.getMessage());
-        } catch (ModelFormatException e) {
-            throw new TenonException(
-                    ErrorCode.DOWNLOAD, "The parts of " + source + " do not belong together: " + e.getMessage(), e);
-        }
     }
 
     private Optional<Path> output() {
@@ -228,25 +124,6 @@ public final class PullCommand implements TenonCommand {
 
     private boolean isFolder() {
         return output.endsWith("/") || output.endsWith(File.separator) || Files.isDirectory(Path.of(output));
-    }
-
-    private Path path(Path folder, String name) {
-        try {
-            return folder.resolve(name).normalize();
-        } catch (InvalidPathException e) {
-            throw usage("'" + source + "' has no usable file name: " + e.getReason());
-        }
-    }
-
-    private static Optional<URI> web(String text) {
-        try {
-            URI uri = new URI(text);
-            boolean usable =
-                    uri.getHost() != null && ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme()));
-            return usable ? Optional.of(uri) : Optional.empty();
-        } catch (URISyntaxException e) {
-            return Optional.empty();
-        }
     }
 
     private ParameterException usage(String text) {

@@ -5,6 +5,8 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
+import dev.tenon.platform.hub.ModelFiles;
+import dev.tenon.platform.hub.Pulled;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

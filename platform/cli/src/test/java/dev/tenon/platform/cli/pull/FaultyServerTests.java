@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.platform.cli.main.TestCli;
+import dev.tenon.platform.hub.Origin;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

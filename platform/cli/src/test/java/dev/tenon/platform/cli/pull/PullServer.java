@@ -3,6 +3,7 @@ package dev.tenon.platform.cli.pull;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.tenon.platform.cli.main.TestCli;
+import dev.tenon.platform.hub.Origin;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

@@ -5,6 +5,7 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
@@ -96,13 +97,14 @@ public final class Contracts {
         List<ModelArchitecture> ownArchitectures = bundle.services(ModelArchitecture.class);
         List<Backend> ownBackends = bundle.services(Backend.class);
         List<TenonCommand> ownCommands = bundle.services(TenonCommand.class);
-        if (Stream.of(ownFormats, ownKernels, ownArchitectures, ownBackends, ownCommands)
+        List<EndpointProvider> ownEndpoints = bundle.services(EndpointProvider.class);
+        if (Stream.of(ownFormats, ownKernels, ownArchitectures, ownBackends, ownCommands, ownEndpoints)
                 .allMatch(List::isEmpty)) {
             List<String> offers = bundle.offers();
             throw new TenonException(
                     ErrorCode.ITEST_NOTHING,
                     bundle.title()
-                            + " offers no format, kernel, architecture, backend or command, and only these have"
+                            + " offers no format, kernel, architecture, backend, command or end point, and only these have"
                             + " contracts; "
                             + (offers.isEmpty()
                                     ? "it offers no services. Is @Component missing, or a service that a"
@@ -127,6 +129,10 @@ public final class Contracts {
         }
         ownBackends.forEach(this::backend);
         commands(bundle, ownCommands);
+        for (EndpointProvider provider : ownEndpoints) {
+            SelectedEndpointContract.select(provider);
+            run("end points " + provider.id(), SelectedEndpointContract.class);
+        }
     }
 
     private void commands(HandedBundle bundle, List<TenonCommand> commands) {

@@ -10,7 +10,8 @@ public enum ProjectKind {
     FORMAT,
     MODEL,
     BACKEND,
-    COMMAND;
+    COMMAND,
+    ENDPOINT;
 
     /// {@return the name of its archetype's folder, which commands use too}
     public String word() {
@@ -27,7 +28,8 @@ public enum ProjectKind {
                 .findFirst()
                 .orElseThrow(() -> new TenonException(
                         ErrorCode.USAGE,
-                        "There is no project of the kind '" + word + "', only format, model, backend and command: tenon"
+                        "There is no project of the kind '" + word
+                                + "', only format, model, backend, command and endpoint: tenon"
                                 + " new format my-format"));
     }
 }

@@ -55,7 +55,8 @@ class ProjectTests {
         "MODEL, qwen2, com.example.qwen2, Qwen2, qwen2",
         "BACKEND, native, com.example.native_, Native, native",
         "BACKEND, my-gpu-2, com.example.mygpu2, MyGpu2, my-gpu-2",
-        "COMMAND, my-command, com.example.mycommand, MyCommand, my-command"
+        "COMMAND, my-command, com.example.mycommand, MyCommand, my-command",
+        "ENDPOINT, my-endpoint, com.example.myendpoint, MyEndpoint, my-endpoint"
     })
     void allNamesFollowFromOne(ProjectKind kind, String name, String packageName, String className, String id) {
         ProjectNames names = names(kind, name);

@@ -10,6 +10,7 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
+import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -17,7 +18,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Collectors;
@@ -62,6 +65,7 @@ public final class SelfCheck {
                     case QuantFormat format -> format(format, before).ifPresent(wrong::add);
                     case Backend backend -> backend(backend, services, before).ifPresent(wrong::add);
                     case KernelProvider provider -> wrong.addAll(kernels(provider, services));
+                    case EndpointProvider provider -> endpoints(provider).ifPresent(wrong::add);
                     default -> {
                         // Nothing can be computed with it alone.
                     }
@@ -71,6 +75,18 @@ public final class SelfCheck {
             }
         }
         return wrong;
+    }
+
+    /// Asks for what a server asks for; impossible methods and paths are refused as they are made.
+    private static Optional<String> endpoints(EndpointProvider provider) {
+        List<String> paths = provider.endpoints().stream()
+                .map(each -> each.method() + " " + each.path())
+                .toList();
+        provider.filters().forEach(Objects::requireNonNull);
+        return paths.stream()
+                .filter(path -> Collections.frequency(paths, path) > 1)
+                .findFirst()
+                .map(path -> "end points " + provider.id() + " have " + path + " twice");
     }
 
     private static Optional<String> format(QuantFormat format, List<Object> before) {

@@ -5,6 +5,7 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
@@ -12,6 +13,7 @@ import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.core.check.SelfCheck;
+import dev.tenon.platform.core.control.EndpointSource;
 import dev.tenon.platform.core.control.EngineControl;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.control.SettingValue;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.ServiceReference;
@@ -41,7 +44,7 @@ import org.slf4j.event.Level;
 @Component(
         service = {Engine.class, EngineControl.class},
         configurationPid = EngineConfig.PID)
-public final class EngineComponent implements Engine, EngineControl {
+public final class EngineComponent implements Engine, EngineControl, EndpointSource {
     /// The framework's property of every service that numbers its bundle.
     private static final String BUNDLE_ID = "service.bundleid";
 
@@ -159,6 +162,15 @@ public final class EngineComponent implements Engine, EngineControl {
         registry.remove(service);
     }
 
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
+    void addEndpoints(EndpointProvider service, Map<String, Object> properties) {
+        add(service, properties);
+    }
+
+    void removeEndpoints(EndpointProvider service) {
+        registry.remove(service);
+    }
+
     private void add(Object service, Map<String, Object> properties) {
         long owner = owner(properties);
         registry.add(service, owner, title(owner), ServiceRank.of(properties));
@@ -227,6 +239,21 @@ public final class EngineComponent implements Engine, EngineControl {
     @Override
     public List<String> replace(Set<Long> old, Set<Long> next, String reason, boolean acceptChangedResults) {
         return engine.replace(old, next, reason, acceptChangedResults);
+    }
+
+    @Override
+    public List<EndpointSource.Offered> endpoints() {
+        return registry.endpoints();
+    }
+
+    @Override
+    public void onServiceRemoval(Consumer<Object> listener) {
+        registry.onRemoval(listener);
+    }
+
+    @Override
+    public void offServiceRemoval(Consumer<Object> listener) {
+        registry.offRemoval(listener);
     }
 
     @Override

@@ -12,6 +12,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.EndpointSource;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.gguf.GgufReader;
@@ -29,11 +30,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The engine over a [ServiceRegistry].
-public class TenonEngine implements Engine {
+public class TenonEngine implements Engine, EndpointSource {
     private static final Logger LOG = LoggerFactory.getLogger(TenonEngine.class);
 
     /// Error of logits that the same kernels compute, in another order at most.
@@ -74,6 +76,21 @@ public class TenonEngine implements Engine {
                 LOG.warn("{} stays on {}: {}", model.file().path().getFileName(), model.backend(), e.getMessage());
             }
         }
+    }
+
+    @Override
+    public List<EndpointSource.Offered> endpoints() {
+        return registry.endpoints();
+    }
+
+    @Override
+    public void onServiceRemoval(Consumer<Object> listener) {
+        registry.onRemoval(listener);
+    }
+
+    @Override
+    public void offServiceRemoval(Consumer<Object> listener) {
+        registry.offRemoval(listener);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.tenon.platform.core.registry;
 
 import dev.tenon.api.device.Backend;
+import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;
@@ -26,6 +27,7 @@ record ServiceIds(String kind, String name, List<String> all, String flaw) {
             case ModelArchitecture architecture -> of("architecture", architecture.id());
             case Backend backend -> of("backend", backend.id());
             case TokenizerProvider tokenizer -> of("tokenizer", tokenizer.model());
+            case EndpointProvider endpoints -> of("endpoint", endpoints.id());
             case SamplerProvider sampler -> only("sampler");
             case ChatTemplateEngine engine -> only("template");
             default -> new ServiceIds("", "", List.of(), null);

@@ -3,12 +3,14 @@ package dev.tenon.platform.core.registry;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
+import dev.tenon.platform.core.control.EndpointSource;
 import dev.tenon.platform.core.control.Origins;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -42,7 +44,8 @@ public final class ServiceRegistry {
             KernelProvider.class,
             TokenizerProvider.class,
             ChatTemplateEngine.class,
-            SamplerProvider.class);
+            SamplerProvider.class,
+            EndpointProvider.class);
 
     private volatile List<Entry> entries = List.of();
     private final List<Consumer<Object>> removalListeners = new CopyOnWriteArrayList<>();
@@ -51,6 +54,7 @@ public final class ServiceRegistry {
     private volatile Map<String, String> preferences = Map.of();
 
     private volatile Offer offer = new Offer(List.of(), List.of());
+    private volatile List<EndpointSource.Offered> endpoints = List.of();
 
     /// A service, the number and the name of the bundle that it comes from, and its rank among those of which
     /// one is used; 0 for others.
@@ -87,20 +91,19 @@ public final class ServiceRegistry {
     /// @param owner number of the bundle it comes from, or [#NO_OWNER]
     /// @throws IllegalArgumentException if it is of no known kind
     public void add(Object service, long owner) {
-        boolean ranked = service instanceof SamplerProvider || service instanceof ChatTemplateEngine;
-        add(service, owner, Origins.of(service), ranked ? ServiceRank.of(service.getClass()) : 0);
+        add(service, owner, Origins.of(service), isRanked(service) ? ServiceRank.of(service.getClass()) : 0);
     }
 
     /// The same for a service of a framework.
     ///
     /// @param origin name and version of the bundle it comes from
-    /// @param rank the service's; counts for samplers and template engines
+    /// @param rank the service's; counts for samplers, template engines and end points
     public void add(Object service, long owner, String origin, int rank) {
         if (!isKnown(service)) {
             throw new IllegalArgumentException("no kind of service: " + service.getClass());
         }
         ServiceIds ids = ServiceIds.of(service);
-        Entry entry = new Entry(service, owner, origin, ids, ids.name().isEmpty() ? rank : 0);
+        Entry entry = new Entry(service, owner, origin, ids, isRanked(service) ? rank : 0);
         synchronized (this) {
             if (find(service) != null) {
                 return;
@@ -112,6 +115,12 @@ public final class ServiceRegistry {
         if (offers(service)) {
             tell(additionListeners, service);
         }
+    }
+
+    private static boolean isRanked(Object service) {
+        return service instanceof SamplerProvider
+                || service instanceof ChatTemplateEngine
+                || service instanceof EndpointProvider;
     }
 
     private static boolean isKnown(Object service) {
@@ -252,6 +261,7 @@ public final class ServiceRegistry {
         entries = List.copyOf(nextEntries);
         held = nextHeld;
         offer = next;
+        endpoints = endpoints(next.services());
     }
 
     /// {@return all services of a bundle, held or not, in the order they came}
@@ -290,6 +300,13 @@ public final class ServiceRegistry {
         removalListeners.add(listener);
     }
 
+    /// Takes back [#onRemoval].
+    ///
+    /// @param listener the listener
+    public void offRemoval(Consumer<Object> listener) {
+        removalListeners.remove(listener);
+    }
+
     /// Registers a listener for new services.
     ///
     /// @param listener gets each service after it was added; not those of bundles that are held
@@ -310,7 +327,7 @@ public final class ServiceRegistry {
     /// Sets what is offered where two services have one id.
     ///
     /// @param byId names of classes, of bundles or of jars, by `format.ID`, `architecture.ID`, `backend.ID`,
-    ///     `tokenizer.ID`, `sampler` and `template`
+    ///     `tokenizer.ID`, `endpoint.ID`, `sampler` and `template`
     public synchronized void prefer(Map<String, String> byId) {
         preferences = Map.copyOf(byId);
         change(entries, held);
@@ -393,6 +410,22 @@ public final class ServiceRegistry {
     /// {@return the tokenizer providers}
     public List<TokenizerProvider> tokenizerProviders() {
         return all(TokenizerProvider.class);
+    }
+
+    /// {@return the providers of end points, those of the highest rank first; the same list until
+    /// something changes}
+    public List<EndpointSource.Offered> endpoints() {
+        return endpoints;
+    }
+
+    private List<EndpointSource.Offered> endpoints(List<Object> offered) {
+        return entries.stream()
+                .filter(entry -> entry.service instanceof EndpointProvider
+                        && offered.stream().anyMatch(each -> each == entry.service))
+                .sorted(Comparator.comparingInt(Entry::rank).reversed())
+                .map(entry ->
+                        new EndpointSource.Offered((EndpointProvider) entry.service, entry.origin, isPreferred(entry)))
+                .toList();
     }
 
     /// {@return the engine for chat templates}

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import dev.tenon.api.text.Sampler;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.osgi.service.component.propertytypes.ServiceRanking;
 
@@ -209,5 +211,30 @@ class ServiceRegistryTests {
         registry.add(theirs, FIRST);
         assertSame(ranked, registry.samplerProvider().orElseThrow());
         assertEquals(FIRST, registry.refused().getFirst().owner());
+    }
+
+    private List<Object> endpoints() {
+        return registry.endpoints().stream()
+                .map(each -> each.preferred() ? "preferred " + each.origin() : each.origin())
+                .collect(Collectors.toList());
+    }
+
+    @Test
+    void endPointsHaveIdsAndRanks() {
+        EndpointProvider low = () -> "x";
+        EndpointProvider high = () -> "x";
+        EndpointProvider other = () -> "y";
+        registry.add(low, FIRST, "low 1", 0);
+        registry.add(high, SECOND, "high 1", 7);
+        registry.add(other, THIRD, "other 1", 9);
+        assertEquals(List.of("other 1", "high 1"), endpoints());
+        assertSame(registry.endpoints(), registry.endpoints());
+        assertEquals("endpoint x", registry.refused().getFirst().what());
+        registry.prefer(Map.of("endpoint.x", "low"));
+        assertEquals(List.of("other 1", "preferred low 1"), endpoints());
+        registry.hold(FIRST);
+        assertEquals(List.of("other 1", "high 1"), endpoints());
+        registry.remove(high);
+        assertEquals(List.of("other 1"), endpoints());
     }
 }

@@ -1,9 +1,9 @@
 package dev.tenon.platform.server.anthropic;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.http.Endpoint;
-import dev.tenon.platform.server.http.RequestException;
 
 /// Writes errors as Anthropic's clients expect them.
 interface AnthropicEndpoint extends Endpoint {

@@ -1,9 +1,9 @@
 package dev.tenon.platform.server.anthropic;
 
 import dev.tenon.api.chat.TextFormat;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
-import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.openai.EnforcedFields;
 import java.util.LinkedHashMap;
 import java.util.List;

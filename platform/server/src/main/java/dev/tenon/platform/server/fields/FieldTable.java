@@ -2,8 +2,8 @@ package dev.tenon.platform.server.fields;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

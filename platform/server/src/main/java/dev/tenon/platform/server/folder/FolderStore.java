@@ -3,9 +3,9 @@ package dev.tenon.platform.server.folder;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.cli.Console;
-import dev.tenon.platform.cli.pull.ModelFiles;
-import dev.tenon.platform.cli.pull.PullCommand;
+import dev.tenon.platform.hub.HubReference;
+import dev.tenon.platform.hub.ModelFiles;
+import dev.tenon.platform.hub.ModelPull;
 import dev.tenon.platform.server.models.ModelSpec;
 import dev.tenon.platform.server.models.ModelStore;
 import dev.tenon.platform.server.models.Preset;
@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,15 +37,16 @@ public final class FolderStore implements ModelStore {
 
     private final Path folder;
     private final BiFunction<String, Path, ModelSpec> spec;
-    private final Console console;
+    private final Function<String, Optional<String>> settings;
 
     /// @param folder the folder
     /// @param spec makes a model of a name and a file
-    /// @param console has the settings for downloads
-    public FolderStore(Path folder, BiFunction<String, Path, ModelSpec> spec, Console console) {
+    /// @param settings the settings of downloads, see [ModelPull]
+    public FolderStore(
+            Path folder, BiFunction<String, Path, ModelSpec> spec, Function<String, Optional<String>> settings) {
         this.folder = folder.toAbsolutePath().normalize();
         this.spec = spec;
-        this.console = console;
+        this.settings = settings;
     }
 
     @Override
@@ -195,7 +197,8 @@ public final class FolderStore implements ModelStore {
     @Override
     public void pull(String source, PullProgress progress) {
         try {
-            PullCommand.pull(new PullConsole(console, folder, progress), onHub(source));
+            new ModelPull(settings, new PullStates(progress))
+                    .pull(HubReference.parse(onHub(source)), ModelPull.Target.in(folder));
         } catch (IOException e) {
             throw new TenonException(ErrorCode.IO, source + " cannot be stored: " + e.getMessage(), e);
         }

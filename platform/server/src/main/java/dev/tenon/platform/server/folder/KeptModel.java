@@ -6,7 +6,7 @@ import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.chat.Json;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import dev.tenon.platform.server.models.KeptTurns;
 import dev.tenon.platform.server.models.ModelSpec;
 import dev.tenon.platform.server.models.Preset;

@@ -3,9 +3,9 @@ package dev.tenon.platform.server.generation;
 import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.List;
 

@@ -6,8 +6,8 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.metrics.Histogram;
 import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelCatalog;
@@ -133,7 +133,7 @@ public final class Generations {
         Thread thread = Thread.currentThread();
         running.add(thread);
         try {
-            Turn turn = enter(served, exchange.group(), priority);
+            Turn turn = enter(served, exchange.principal(), priority);
             return () -> {
                 turn.close();
                 running.remove(thread);

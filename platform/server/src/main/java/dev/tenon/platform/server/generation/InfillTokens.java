@@ -2,10 +2,10 @@ package dev.tenon.platform.server.generation;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.core.gguf.TokenIds;
-import dev.tenon.platform.server.http.RequestException;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;

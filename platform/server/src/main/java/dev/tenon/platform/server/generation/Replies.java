@@ -13,12 +13,12 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.platform.server.fields.AdapterFields;
 import dev.tenon.platform.server.fields.SamplingFields;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.ArrayList;
 import java.util.List;
@@ -215,7 +215,7 @@ public final class Replies {
                     .ignoreEndOfGeneration(settings.ignoreEnd())
                     .logProbabilities(settings.logProbabilities())
                     .priority(settings.priority())
-                    .group(exchange.group())
+                    .group(exchange.principal())
                     .constraint(rule)
                     .build();
             heard.output().asks(request);

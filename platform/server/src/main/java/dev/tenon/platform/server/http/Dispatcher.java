@@ -4,18 +4,21 @@ import dev.tenon.api.chat.ChatException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.auth.HostCheck;
 import dev.tenon.platform.server.auth.OriginCheck;
 import dev.tenon.platform.server.queue.QueueFullException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
 import org.eclipse.jetty.http.HttpMethod;
@@ -45,7 +48,7 @@ final class Dispatcher extends Handler.Abstract {
     /// What the errors of requests look like that no endpoint got.
     private static final Endpoint NOBODY = exchange -> {};
 
-    private final List<Route> routes;
+    private final Supplier<RouteTable> routes;
     private final ApiKeys keys;
     private final HostCheck hosts;
     private final OriginCheck origins;
@@ -65,9 +68,9 @@ final class Dispatcher extends Handler.Abstract {
             AtomicBoolean draining,
             AtomicBoolean retired) {
         this.routes = setup.routes();
-        this.keys = setup.keys();
-        this.hosts = setup.hosts();
-        this.origins = OriginCheck.of(setup.origins());
+        this.keys = setup.access().keys();
+        this.hosts = setup.access().hosts();
+        this.origins = OriginCheck.of(setup.access().origins());
         this.limits = setup.limits();
         this.observer = setup.observer();
         this.connections = connections;
@@ -126,19 +129,23 @@ final class Dispatcher extends Handler.Abstract {
         if (retired.get()) {
             response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
         }
-        Optional<Route> route = route(request.getMethod(), path);
-        String rest = route.map(r -> r.rest(path)).orElse("");
-        Endpoint endpoint = route.or(
-                        () -> routes.stream().filter(each -> each.matches(path)).findFirst())
+        Found found = find(request.getMethod(), path);
+        Optional<Route> route = found.route();
+        Endpoint endpoint = route.or(() -> found.table().at(path))
                 .map(Route::endpoint)
                 .orElse(NOBODY); // of another method: errors have the form of the path
         String key = key(request);
         String group = keys.nameOf(key).orElse("");
-        Exchange exchange = new Exchange(request, response, id, rest, group, limits, clock);
+        Exchange exchange = new Exchange(request, response, id, route.orElse(null), group, limits, clock);
+        List<UsedFilter> passed = new ArrayList<>();
         Throwable failure = null;
         try {
             if (!preflight(request, response)) {
-                check(request, path, route, group);
+                check(request, path, found, group);
+                for (UsedFilter filter : found.table().filters()) {
+                    filter.before(exchange);
+                    passed.add(filter);
+                }
                 endpoint.handle(exchange);
             }
         } catch (InterruptedException e) {
@@ -156,7 +163,10 @@ final class Dispatcher extends Handler.Abstract {
             exchange.end();
             boolean left = exchange.clientLeft() || failure instanceof UncheckedIOException;
             long nanos = System.nanoTime() - begin;
-            observer.ended(route.map(Route::path).orElse("none"), left ? 0 : exchange.status(), nanos);
+            int status = left ? 0 : exchange.status();
+            observer.ended(route.map(Route::path).orElse("none"), status, nanos);
+            passed.forEach(filter -> filter.after(exchange, status, nanos));
+            route.ifPresent(taken -> taken.use().end());
             if (ACCESS.isInfoEnabled()) {
                 ACCESS.info(
                         "{} {} {} {} {} ms{}",
@@ -170,11 +180,18 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private Optional<Route> route(String method, String path) {
-        String wanted = method.equals(HttpMethod.HEAD.asString()) ? HttpMethod.GET.asString() : method;
-        return routes.stream()
-                .filter(route -> route.matches(path) && route.method().equals(wanted))
-                .findFirst();
+    /// The table of the moment and the route that was found in it, whose use has begun.
+    private record Found(RouteTable table, Optional<Route> route) {}
+
+    private Found find(String method, String path) {
+        while (true) {
+            RouteTable table = routes.get();
+            Optional<Route> route = table.find(method, path);
+            if (route.isEmpty() || route.get().use().begin()) {
+                return new Found(table, route);
+            }
+            // It was taken away in between, and is in no table any more.
+        }
     }
 
     /// Answers what a browser asks before a request of a page of another origin.
@@ -191,14 +208,15 @@ final class Dispatcher extends Handler.Abstract {
         if (!request.getMethod().equals(HttpMethod.OPTIONS.asString())) {
             return false;
         }
-        response.getHeaders().put("Access-Control-Allow-Methods", "GET, POST, DELETE");
+        response.getHeaders().put("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE");
         String asked = request.getHeaders().get("Access-Control-Request-Headers");
         response.getHeaders().put("Access-Control-Allow-Headers", asked == null ? "Authorization" : asked);
         response.setStatus(204);
         return true;
     }
 
-    private void check(Request request, String path, Optional<Route> route, String group) {
+    private void check(Request request, String path, Found found, String group) {
+        Optional<Route> route = found.route();
         if (!hosts.allows(Request.getServerName(request))) {
             throw RequestException.of(
                     FORBIDDEN,
@@ -223,7 +241,7 @@ final class Dispatcher extends Handler.Abstract {
                     "The key is missing or wrong. Send it as 'Authorization: Bearer KEY'.");
         }
         if (route.isEmpty()) {
-            if (routes.stream().anyMatch(each -> each.matches(path))) {
+            if (found.table().at(path).isPresent()) {
                 throw RequestException.of(
                         METHOD_NOT_ALLOWED,
                         "invalid_request_error",

@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.http;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 
 /// Answers the requests of one route. Called on a virtual thread of the request's own; may block.

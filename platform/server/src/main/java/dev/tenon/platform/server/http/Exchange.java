@@ -3,6 +3,8 @@ package dev.tenon.platform.server.http;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.http.HttpCall;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -22,7 +24,7 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 
 /// A request and its answer. For the thread of the request, unless a method says something else.
-public final class Exchange {
+public final class Exchange implements HttpCall {
     private static final int OK = 200;
     private static final int BUFFER_BYTES = 8192;
     private static final int MOST_IGNORED = 32;
@@ -33,8 +35,8 @@ public final class Exchange {
     private final Request request;
     private final Response response;
     private final String id;
-    private final String rest;
-    private final String group;
+    private final Route route;
+    private String principal;
     private final HttpLimits limits;
     private final ScheduledExecutorService clock;
     private Departure departure;
@@ -47,44 +49,65 @@ public final class Exchange {
             Request request,
             Response response,
             String id,
-            String rest,
-            String group,
+            Route route,
+            String principal,
             HttpLimits limits,
             ScheduledExecutorService clock) {
         this.request = request;
         this.response = response;
         this.id = id;
-        this.rest = rest;
-        this.group = group;
+        this.route = route;
+        this.principal = principal;
         this.limits = limits;
         this.clock = clock;
     }
 
-    /// {@return what the path has below that of the route}
-    public String rest() {
-        return rest;
+    @Override
+    public String method() {
+        return request.getMethod();
     }
 
-    /// {@return an id of the request, which the client may have given}
+    @Override
+    public String path() {
+        return Request.getPathInContext(request);
+    }
+
+    @Override
+    public String endpoint() {
+        return route.path();
+    }
+
+    @Override
+    public boolean open() {
+        return route.open();
+    }
+
+    /// {@return what the path has below that of the route}
+    public String rest() {
+        return route.rest(path());
+    }
+
+    @Override
     public String id() {
         return id;
     }
 
-    /// {@return whose request it is: one text for each key, an empty one where there are no keys}
-    public String group() {
-        return group;
+    @Override
+    public String principal() {
+        return principal;
     }
 
-    /// {@return the value of a parameter of the query, or null}
-    ///
-    /// @param name its name
+    /// @param name whose request it is
+    void principal(String name) {
+        principal = name;
+    }
+
+    @Override
     public String parameter(String name) {
         return Request.extractQueryParameters(request).getValue(name);
     }
 
-    /// {@return the value of a header, or null}
-    ///
-    /// @param name its name
+    @Override
     public String header(String name) {
         return request.getHeaders().get(name);
     }
@@ -123,7 +146,11 @@ public final class Exchange {
         return bytes();
     }
 
-    private byte[] bytes() {
+    /// Reads the body.
+    ///
+    /// @return its bytes
+    /// @throws RequestException if it is too large, or comes too slowly
+    public byte[] bytes() {
         String encoding = header("Content-Encoding");
         if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
             throw RequestException.of(
@@ -176,6 +203,9 @@ public final class Exchange {
     /// Interrupts the calling thread, which is the request's, once the client has left. Called after the body was read,
     /// by what takes long; the connection ends with the answer.
     public void interruptWhenClientLeaves() {
+        if (departure != null) {
+            return;
+        }
         mayTakeLong(); // silence of the client is what is expected
         response.getHeaders().put(HttpHeader.CONNECTION, HttpHeaderValue.CLOSE.asString());
         departure = new Departure(
@@ -216,11 +246,11 @@ public final class Exchange {
         write(OK, "text/plain", new byte[0]);
     }
 
-    /// Sets a header of the answer; before the answer.
-    ///
-    /// @param name its name
-    /// @param value its value
+    @Override
     public void answerHeader(String name, String value) {
+        if (response.isCommitted()) {
+            throw new IllegalStateException("the answer has begun");
+        }
         response.getHeaders().put(name, value);
     }
 

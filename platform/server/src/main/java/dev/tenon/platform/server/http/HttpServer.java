@@ -2,6 +2,7 @@ package dev.tenon.platform.server.http;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -45,10 +46,11 @@ public final class HttpServer implements AutoCloseable {
         this.clock = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().daemon().name("tenon-http-clock").factory());
         this.connections = new Connections(limits);
-        this.connector = new ListeningConnector(server, setup.address(), setup.listener(), factories(setup));
+        this.connector = new ListeningConnector(
+                server, setup.socket().address(), setup.socket().listener(), factories(setup));
         connector.setIdleTimeout(limits.idleTime().toMillis());
         connector.addBean(connections);
-        connector.setAccepting(setup.listener() == null);
+        connector.setAccepting(setup.socket().listener() == null);
         server.addConnector(connector);
         this.dispatcher = new Dispatcher(setup, connections, clock, draining, retired);
         server.setHandler(dispatcher);
@@ -62,13 +64,13 @@ public final class HttpServer implements AutoCloseable {
         config.setSendDateHeader(true);
         config.setRequestHeaderSize(setup.limits().headerBytes());
         HttpConnectionFactory http = new HttpConnectionFactory(config);
-        if (setup.keyStore() == null) {
+        if (setup.socket().keyStore() == null) {
             return new ConnectionFactory[] {http};
         }
         config.addCustomizer(new SecureRequestCustomizer(false));
         SslContextFactory.Server tls = new SslContextFactory.Server();
-        tls.setKeyStore(keyStore(setup.keyStore(), setup.keyStorePassword()));
-        tls.setKeyStorePassword(setup.keyStorePassword());
+        tls.setKeyStore(keyStore(setup.socket().keyStore(), setup.socket().keyStorePassword()));
+        tls.setKeyStorePassword(setup.socket().keyStorePassword());
         return new ConnectionFactory[] {new SslConnectionFactory(tls, http.getProtocol()), http};
     }
 
@@ -102,7 +104,7 @@ public final class HttpServer implements AutoCloseable {
             http.close();
             throw new TenonException(
                     ErrorCode.IO,
-                    "The server cannot listen on " + setup.address() + ": " + reason(e)
+                    "The server cannot listen on " + setup.socket().address() + ": " + reason(e)
                             + ". Choose another port with --port, or end what uses it.",
                     e);
         }

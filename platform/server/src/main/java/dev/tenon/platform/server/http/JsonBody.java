@@ -3,6 +3,7 @@ package dev.tenon.platform.server.http;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import java.io.IOException;
 

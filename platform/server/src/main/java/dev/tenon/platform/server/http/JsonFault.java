@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonStreamContext;
 import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.core.io.JsonEOFException;
+import dev.tenon.api.http.RequestException;
 import java.io.IOException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

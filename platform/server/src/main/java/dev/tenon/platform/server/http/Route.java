@@ -6,8 +6,14 @@ package dev.tenon.platform.server.http;
 /// @param path the path; one that ends in `/*` means all below it
 /// @param open whether it needs no key
 /// @param endpoint what answers
-public record Route(String method, String path, boolean open, Endpoint endpoint) {
+/// @param use who uses it
+public record Route(String method, String path, boolean open, Endpoint endpoint, Use use) {
     private static final String BELOW = "/*";
+
+    /// One that stays as long as the server.
+    public Route(String method, String path, boolean open, Endpoint endpoint) {
+        this(method, path, open, endpoint, Use.FOREVER);
+    }
 
     /// {@return a route that needs a key, if there are keys}
     ///
@@ -33,6 +39,15 @@ public record Route(String method, String path, boolean open, Endpoint endpoint)
         return path.endsWith(BELOW)
                 ? asked.startsWith(prefix()) && asked.length() > prefix().length()
                 : asked.equals(path);
+    }
+
+    /// {@return whether no request would reach another route after this one}
+    ///
+    /// @param later the other
+    public boolean covers(Route later) {
+        boolean all = later.path.endsWith(BELOW);
+        return method.equals(later.method)
+                && (all ? path.endsWith(BELOW) && later.prefix().startsWith(prefix()) : matches(later.path));
     }
 
     /// {@return what a path has below the route's own}

@@ -3,11 +3,11 @@ package dev.tenon.platform.server.llamacpp;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.OptionalInt;
 

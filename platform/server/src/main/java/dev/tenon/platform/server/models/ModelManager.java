@@ -1,9 +1,9 @@
 package dev.tenon.platform.server.models;
 
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -2,10 +2,10 @@ package dev.tenon.platform.server.ollama;
 
 import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.chat.ToolCall;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
-import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -2,13 +2,13 @@ package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.fields.SamplingFields;
 import dev.tenon.platform.server.http.EventStream;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.models.Preset;
 import dev.tenon.platform.server.models.ServedModel;

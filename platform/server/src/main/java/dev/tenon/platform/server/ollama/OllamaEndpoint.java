@@ -1,12 +1,12 @@
 package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 
 /// What all end points of Ollama's wire have: the form of errors, and names of models in either of two fields.
 @FunctionalInterface

@@ -1,10 +1,10 @@
 package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.http.Route;
 import dev.tenon.platform.server.models.ModelManager;
 import java.util.ArrayList;

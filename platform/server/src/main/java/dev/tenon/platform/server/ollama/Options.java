@@ -1,13 +1,13 @@
 package dev.tenon.platform.server.ollama;
 
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.fields.SamplingFields;
 import dev.tenon.platform.server.generation.ReplySettings;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import java.util.List;
 import java.util.Map;
 

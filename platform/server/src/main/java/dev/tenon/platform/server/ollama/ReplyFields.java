@@ -2,9 +2,9 @@ package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.chat.TextFormat;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
-import dev.tenon.platform.server.http.RequestException;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.LinkedHashMap;

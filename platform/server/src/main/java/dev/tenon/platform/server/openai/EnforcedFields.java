@@ -3,10 +3,10 @@ package dev.tenon.platform.server.openai;
 import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.chat.Tool;
 import dev.tenon.api.chat.ToolChoice;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import java.util.ArrayList;
 import java.util.List;
 

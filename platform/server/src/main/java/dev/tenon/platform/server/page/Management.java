@@ -1,9 +1,9 @@
 package dev.tenon.platform.server.page;
 
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.core.control.BundleControl;
 import dev.tenon.platform.server.auth.OriginCheck;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import java.util.Optional;
 import java.util.function.Supplier;
 

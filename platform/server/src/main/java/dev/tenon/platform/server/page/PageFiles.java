@@ -1,8 +1,8 @@
 package dev.tenon.platform.server.page;
 
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
-import dev.tenon.platform.server.http.RequestException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

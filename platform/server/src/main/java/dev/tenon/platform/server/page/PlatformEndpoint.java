@@ -10,12 +10,15 @@ import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.core.control.Origins;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.provided.ProvidedRoutes;
 
-/// `GET /tenon/platform`: backends, devices and bundles. Takes longer than the status, since devices are looked at.
+/// `GET /tenon/platform`: backends, devices, end points and bundles. Takes longer than the status, since devices are
+/// looked at.
 ///
 /// @param engine knows the backends
 /// @param management knows the bundles
-public record PlatformEndpoint(Engine engine, Management management) implements Endpoint {
+/// @param provided knows the end points of providers
+public record PlatformEndpoint(Engine engine, Management management, ProvidedRoutes provided) implements Endpoint {
     @Override
     public void handle(Exchange exchange) {
         ObjectNode body = Json.object();
@@ -25,6 +28,8 @@ public record PlatformEndpoint(Engine engine, Management management) implements 
         engine.architectures().forEach(each -> architectures.add(each.id()));
         ArrayNode formats = body.putArray("formats");
         engine.formats().forEach(each -> formats.add(each.id()));
+        ArrayNode endpoints = body.putArray("endpoints");
+        provided.providers().forEach(each -> endpoints.add(Json.tree(each)));
         management.bundles().ifPresent(control -> body.set("bundles", BundlesEndpoint.parsed(control.run("list", ""))));
         exchange.json(body);
     }

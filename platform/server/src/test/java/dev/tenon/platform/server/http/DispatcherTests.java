@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.auth.HostCheck;
 import java.net.InetAddress;
@@ -38,16 +39,13 @@ class DispatcherTests {
         Endpoint dies = exchange -> {
             throw new InternalError("a page of a mapped file is gone");
         };
+        RouteTable table = new RouteTable(
+                List.of(Route.of("GET", "/broken", new Broken()), Route.of("GET", "/dies", dies)), List.of());
         HttpSetup setup = new HttpSetup(
-                address,
-                null,
-                List.of(Route.of("GET", "/broken", new Broken()), Route.of("GET", "/dies", dies)),
-                ApiKeys.none(),
-                HostCheck.of(address.getAddress(), List.of()),
-                List.of(),
+                HttpSetup.Socket.plain(address),
+                new HttpSetup.Access(ApiKeys.none(), HostCheck.of(address.getAddress(), List.of()), List.of()),
                 HttpLimits.defaults(),
-                null,
-                null,
+                () -> table,
                 (path, status, nanos) -> {});
         try (HttpServer server = HttpServer.start(setup);
                 HttpClient client = HttpClient.newHttpClient()) {

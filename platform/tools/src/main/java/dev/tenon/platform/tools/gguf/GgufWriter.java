@@ -4,7 +4,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
-import dev.tenon.platform.cli.files.OutputFile;
+import dev.tenon.platform.core.files.OutputFile;
 import dev.tenon.platform.core.gguf.TensorType;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -1,0 +1,202 @@
+package dev.tenon.platform.hub;
+
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.UserFolders;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/// The models that people name: files, and what `pull` has stored.
+public final class ModelFiles {
+    private final Path folder;
+
+    /// @param folder where pulled models are
+    public ModelFiles(Path folder) {
+        this.folder = folder;
+    }
+
+    /// {@return the folder of pulled models: setting `models`, or `models` in the user's folder for caches}
+    ///
+    /// @param setting value of the setting, if there is one
+    /// @throws TenonException (`CFG-001`) if it is something else than a folder
+    public static Path folder(Optional<String> setting) {
+        Path folder = setting.map(UserFolders::path)
+                .orElseGet(() -> UserFolders.cache(System.getenv()).resolve("models"));
+        if (Files.exists(folder) && !Files.isDirectory(folder)) {
+            throw new TenonException(
+                    ErrorCode.CONFIG,
+                    "models is '" + folder + "', which is a file; expected the folder of pulled models. Change"
+                            + " TENON_MODELS or etc/dev.tenon.platform.cli.cfg");
+        }
+        return folder;
+    }
+
+    /// Finds the file for a name: a path that exists, a pulled file's name with or without `.gguf`, or
+    /// `owner/repo[:quant]`.
+    ///
+    /// @param name what the user gave
+    /// @return the file, or the name as a path when nothing matches, so that loading reports it
+    public Path find(String name) {
+        Optional<Path> there = there(name);
+        if (there.isPresent()) {
+            return there.get();
+        }
+        if (isMissing(name)) {
+            throw new TenonException(
+                    ErrorCode.IO,
+                    "There is no model " + name + ", neither as a file nor in " + folder + ". Get it with: tenon pull "
+                            + name);
+        }
+        return path(name);
+    }
+
+    /// {@return whether a text names a model: a file, a pulled one, one on the hub, or a GGUF file that is missing}
+    ///
+    /// @param text what the user gave
+    public boolean names(String text) {
+        return isOnHub(text)
+                || text.matches("(?i)\\S+\\.gguf")
+                || there(text).filter(Files::isRegularFile).isPresent();
+    }
+
+    /// {@return whether a name means a model on the hub that is not here}
+    ///
+    /// @param name what the user gave
+    public boolean isMissing(String name) {
+        return isOnHub(name) && there(name).isEmpty();
+    }
+
+    /// {@return whether a name has the form of a model on the hub, `owner/repo[:quant]`, which a path may have, too}
+    ///
+    /// @param name what the user gave
+    public static boolean isOnHub(String name) {
+        return HubReference.isReference(name) || HubReference.looksLike(name);
+    }
+
+    private Optional<Path> there(String name) {
+        if (HubReference.isReference(name)) {
+            return pulled(HubReference.parse(name));
+        }
+        Path path = path(name);
+        if (Files.exists(path) || path.isAbsolute()) {
+            return Optional.of(path);
+        }
+        Optional<Path> named =
+                list().stream().filter(file -> matches(file, name)).findFirst();
+        return named.isPresent() || !HubReference.looksLike(name) ? named : pulled(HubReference.parse(name));
+    }
+
+    private static Path path(String name) {
+        try {
+            return Path.of(name);
+        } catch (InvalidPathException e) {
+            throw new TenonException(
+                    ErrorCode.IO, "'" + name + "' is not a path: " + e.getReason() + ". Check the path.", e);
+        }
+    }
+
+    /// {@return the pulled file that a reference means}
+    ///
+    /// @param reference repository and quant
+    private Optional<Path> pulled(HubReference reference) {
+        Path repo = folder.resolve(reference.owner()).resolve(reference.repo());
+        List<String> names = list().stream()
+                .filter(file -> file.startsWith(repo))
+                .map(file -> repo.relativize(file).toString())
+                .toList();
+        return reference.choose(names).stream().findFirst().map(List::getFirst).map(repo::resolve);
+    }
+
+    /// {@return the folder of pulled models}
+    public Path folder() {
+        return folder;
+    }
+
+    /// {@return the pulled models, by name; parts of a split one count as one}
+    public List<Pulled> models() {
+        List<Path> all = list();
+        return all.stream()
+                .map(file -> model(file, all))
+                .distinct()
+                .sorted(Comparator.comparing(Pulled::name))
+                .toList();
+    }
+
+    /// {@return the pulled model of a name}
+    ///
+    /// @param name of [#models()], or `owner/repo[:quant]`
+    public Optional<Pulled> model(String name) {
+        List<Path> all = list();
+        Optional<Path> named = all.stream().filter(file -> matches(file, name)).findFirst();
+        return (named.isPresent() || !isOnHub(name) ? named : pulled(HubReference.parse(name)))
+                .map(file -> model(file, all));
+    }
+
+    /// Deletes the file of a model with all its parts, what is known of their origin, and the folders that hold nothing
+    /// more.
+    ///
+    /// @param file a file in the folder; of a split model any part
+    /// @throws IOException if one cannot be deleted
+    public void delete(Path file) throws IOException {
+        for (Path part : HubReference.parts(file.getFileName().toString()).stream()
+                .map(file::resolveSibling)
+                .filter(Files::exists)
+                .toList()) {
+            Files.delete(part);
+            Files.deleteIfExists(Origin.beside(part));
+        }
+        for (Path empty = file.getParent();
+                empty.startsWith(folder) && !empty.equals(folder);
+                empty = empty.getParent()) {
+            try {
+                Files.delete(empty);
+            } catch (DirectoryNotEmptyException e) {
+                return; // another model is in it
+            }
+        }
+    }
+
+    private Pulled model(Path file, List<Path> all) {
+        List<Path> parts = HubReference.parts(file.getFileName().toString()).stream()
+                .map(file::resolveSibling)
+                .filter(Files::exists)
+                .toList();
+        String base = base(parts.getFirst());
+        boolean alone = all.stream()
+                .filter(other -> !parts.contains(other))
+                .noneMatch(other -> base(other).equals(base));
+        return new Pulled(
+                alone ? base : folder.relativize(parts.getFirst()).toString().replaceFirst("\\.gguf$", ""), parts);
+    }
+
+    private static String base(Path file) {
+        return file.getFileName().toString().replaceFirst("\\.gguf$", "");
+    }
+
+    private boolean matches(Path file, String name) {
+        String wanted = name.endsWith(".gguf") ? name : name + ".gguf";
+        return file.getFileName().toString().equals(wanted)
+                || folder.relativize(file).toString().equals(wanted);
+    }
+
+    private List<Path> list() {
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.walk(folder, 5)) {
+            return files.filter(f -> f.getFileName().toString().endsWith(".gguf"))
+                    .sorted()
+                    .toList();
+        } catch (IOException | UncheckedIOException e) {
+            throw new TenonException(ErrorCode.IO, folder + " cannot be read: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package dev.tenon.platform.serve;
+
+import dev.tenon.api.config.Setting;
+import dev.tenon.platform.cli.SettingsSource;
+import dev.tenon.platform.core.control.SettingValue;
+import java.util.List;
+import java.util.Map;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+
+/// The settings of `serve`, for `tenon config` and the command.
+@Component(service = SettingsSource.class, configurationPid = ServeSettings.PID)
+public final class ServeSettings implements SettingsSource {
+    static final String PID = "dev.tenon.platform.server";
+
+    static final Setting HOST = Setting.text("serve.host", "127.0.0.1", "The address that `serve` listens at.");
+    static final Setting PORT =
+            Setting.integer("serve.port", 8080, 0, 65_535, "The port that `serve` listens on; 0: a free one.");
+    static final Setting KEYS =
+            Setting.path("serve.api-key-file", "", "A file with the keys of clients, one a line; empty: no keys.");
+    static final Setting NO_KEY =
+            Setting.flag("serve.no-key", false, "Allows an address that others reach without keys.");
+    static final Setting HOSTS = Setting.text(
+            "serve.allowed-hosts", "", "Further names by which clients may call the server, separated by commas.");
+    static final Setting ORIGINS = Setting.text(
+            "serve.cors-origins", "", "Origins whose pages may ask the server, separated by commas; empty: none.");
+    static final Setting MODELS = Setting.text(
+            "serve.models",
+            "",
+            "Models that are always loaded, as [NAME=]FILE, separated by semicolons; empty: the configured one.");
+    static final Setting MODELS_DIR =
+            Setting.path("serve.models-dir", "", "A folder of GGUF files that are loaded when they are asked for.");
+    static final Setting MEMORY = Setting.integer(
+            "serve.models-memory",
+            0,
+            0,
+            Long.MAX_VALUE >> 20,
+            "MiB of memory that loaded models take at most; 0: no limit.");
+    static final Setting MANAGE = Setting.choice(
+            "serve.manage",
+            "auto",
+            List.of("auto", "on", "off"),
+            "Whether requests may load, unload, pull, create, copy and delete models; auto: at loopback, or with keys.");
+    static final Setting KEEP_ALIVE = Setting.integer(
+            "serve.keep-alive",
+            300,
+            -1,
+            Integer.MAX_VALUE,
+            "Seconds that a model loaded on demand stays loaded after its last request; -1: for ever.");
+    static final Setting PARALLEL =
+            Setting.integer("serve.parallel", 4, 1, 4096, "Sequences of a model that generate at the same time.");
+    static final Setting CONTEXT = Setting.integer(
+            "serve.context", 0, 0, Integer.MAX_VALUE, "Context length of a sequence; 0: the configured one.");
+    static final Setting QUEUE =
+            Setting.integer("serve.queue", 256, 0, 1_000_000, "Requests of a model that may wait.");
+    static final Setting EMBEDDINGS = Setting.flag(
+            "serve.embeddings", false, "Lets models that generate also embed texts, where the backend can.");
+    static final Setting BODY =
+            Setting.integer("serve.max-body", 16_384, 1, 1 << 20, "Largest body of a request in KiB.");
+    static final Setting CONNECTIONS = Setting.integer(
+            "serve.max-connections", 1024, 0, 1_000_000, "Open connections from one address; 0: any number.");
+    static final Setting DRAIN = Setting.integer(
+            "serve.drain-timeout", 30, 0, 86_400, "Seconds that running requests have to end at SIGTERM.");
+    static final Setting DRAIN_DELAY = Setting.integer(
+            "serve.drain-delay",
+            0,
+            0,
+            3600,
+            "Seconds after SIGTERM in which the server is not ready but still takes work.");
+    static final Setting TLS =
+            Setting.path("serve.tls-key-store", "", "A key store (.p12, .jks) for TLS; empty: none.");
+    static final Setting TLS_PASSWORD = Setting.text("serve.tls-password", "", "The key store's password.");
+    static final Setting METRICS =
+            Setting.text("serve.metrics-prefix", "tenon:", "What names of metrics begin with, such as vllm:.");
+
+    static final Setting OPEN_METRICS =
+            Setting.flag("serve.metrics-no-key", false, "Lets /metrics be read without a key.");
+
+    private static final List<Setting> ALL = List.of(
+            HOST,
+            PORT,
+            KEYS,
+            NO_KEY,
+            HOSTS,
+            ORIGINS,
+            MODELS,
+            MODELS_DIR,
+            MEMORY,
+            MANAGE,
+            KEEP_ALIVE,
+            PARALLEL,
+            CONTEXT,
+            QUEUE,
+            EMBEDDINGS,
+            BODY,
+            CONNECTIONS,
+            DRAIN,
+            DRAIN_DELAY,
+            TLS,
+            TLS_PASSWORD,
+            METRICS,
+            OPEN_METRICS);
+
+    private final Map<String, Object> file;
+
+    /// Created by the component runtime.
+    ///
+    /// @param file the configuration
+    @Activate
+    public ServeSettings(Map<String, Object> file) {
+        this.file = Map.copyOf(file);
+    }
+
+    /// {@return the value of a setting}
+    ///
+    /// @param setting which
+    /// @param options values of the command line, by the name of the setting
+    /// @param file values of the configuration
+    static SettingValue value(Setting setting, Map<String, String> options, Map<String, ?> file) {
+        return SettingValue.find("server", setting, options, System.getenv(), file, "etc/" + PID + ".cfg");
+    }
+
+    @Override
+    public List<SettingValue> settings() {
+        return ALL.stream().map(setting -> value(setting, Map.of(), file)).toList();
+    }
+}

@@ -1,0 +1,2 @@
+/// The command `serve` and its settings.
+package dev.tenon.platform.serve;

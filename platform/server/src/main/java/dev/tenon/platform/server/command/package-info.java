@@ -1,2 +1,0 @@
-/// The command `serve` and its settings.
-package dev.tenon.platform.server.command;
