@@ -77,9 +77,10 @@ class DocsIT {
     void theArchitectureNamesEachModuleAndEachPackageOfTheApi() throws IOException {
         String text = Files.readString(ROOT.resolve("docs/ARCHITECTURE.md"));
         List<String> wanted = new ArrayList<>();
-        for (Path module : modules(ROOT)) {
-            if (!module.getParent().endsWith("archetypes")) {
-                wanted.add(" " + module.getFileName() + "/ ");
+        for (MatchResult module : find(
+                Pattern.compile("<module>(?:[^<]*/)?([^</]+)</module>"), Files.readString(ROOT.resolve("pom.xml")))) {
+            if (!module.group().contains("archetypes/")) {
+                wanted.add(" " + module.group(1) + "/ ");
             }
         }
         Path api = ROOT.resolve("api/src/main/java/dev/tenon");
@@ -94,18 +95,6 @@ class DocsIT {
         assertEquals(
                 List.of(),
                 wanted.stream().filter(name -> !spaced.contains(name)).toList());
-    }
-
-    /// {@return the folders of the modules that a folder's pom lists, and of those that these list}
-    private static List<Path> modules(Path folder) throws IOException {
-        List<Path> all = new ArrayList<>();
-        for (MatchResult module :
-                find(Pattern.compile("<module>([^<]+)</module>"), Files.readString(folder.resolve("pom.xml")))) {
-            Path path = folder.resolve(module.group(1));
-            all.add(path);
-            all.addAll(modules(path));
-        }
-        return all;
     }
 
     /// A module of the platform that has several packages has a row with their names.
