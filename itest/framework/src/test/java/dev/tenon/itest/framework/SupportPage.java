@@ -372,10 +372,10 @@ final class SupportPage {
     private static String bundles() {
         return Jars.models().stream()
                 .map(jar -> Jars.implementations(ModelArchitecture.class, List.of(jar)).stream()
-                        .map(architecture -> "`" + architecture.id() + "`")
+                        .map(ModelArchitecture::id)
                         .sorted()
                         .collect(Collectors.joining(
-                                ", ", "| `" + Jars.attributes(jar).getValue("Bundle-SymbolicName") + "` | ", " |")))
+                                "`, `", "| `" + Jars.attributes(jar).getValue("Bundle-SymbolicName") + "` | `", "` |")))
                 .collect(Collectors.joining("\n"));
     }
 
