@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/// What is this architecture's own; that it keeps the contract of all, a test of the finished jar shows.
+/// What is this architecture's own; [LlamaContractTests] shows that it keeps the contract of all.
 class LlamaArchitectureTests {
     private final Map<String, GgufValue> metadata = new LinkedHashMap<>(Map.of(
             "general.architecture", GgufValue.of("llama"),

@@ -102,7 +102,11 @@ class ExamplesIT {
     void theOpOfAModelBundleIsComputedByItsKernelAndAsTheOpSays() throws Exception {
         Path jar = Platform.jar("model-dyt");
         Path model = folder.resolve("dyt.gguf");
-        DytModel.write(model);
+        platform.drop(jar);
+        String synth = "synth qwen3-0.6b --arch dyt --type F32 --layers 2 --embedding 64 --heads 4 --heads-kv 2"
+                + " --head-length 16 --feed-forward 96 --vocab 300 --context 128 -o " + model;
+        platform.run(synth.split(" "));
+        platform.take(jar);
         try (Platform.Running running = platform.new Running()) {
             assertTrue(running.ask(line(model, "auto", "1,2")).startsWith("refused "));
             platform.drop(jar);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.itest.framework.Osgi.Kind;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,41 +33,10 @@ class BundlesIT {
     /// The backends of the distribution.
     static final Set<String> BACKENDS = Set.of("cpu-vector", "cuda", "nv", "nv-tegra");
 
-    /// What the bundles of the distribution serve, one a line.
-    static final Set<String> ARCHITECTURES = new TreeSet<>("""
-            bert
-            cohere2
-            deepseek2
-            gemma-embedding
-            gemma2
-            gemma3
-            gemma4
-            glm4moe
-            gpt-oss
-            granite
-            granitehybrid
-            lfm2
-            lfm2moe
-            llama
-            llama4
-            minimax-m2
-            mistral3
-            modern-bert
-            nemotron_h_moe
-            nomic-bert
-            olmo2
-            olmoe
-            phi3
-            qwen2
-            qwen2moe
-            qwen3
-            qwen35
-            qwen35moe
-            qwen3moe
-            qwen3next
-            qwen3vl
-            smollm3
-            """.lines().toList());
+    /// What the classes of the bundles serve, whatever they say to frameworks and the `ServiceLoader`.
+    static final Set<String> ARCHITECTURES = Jars.implementations(ModelArchitecture.class, Jars.models()).stream()
+            .map(ModelArchitecture::id)
+            .collect(Collectors.toCollection(TreeSet::new));
 
     static final Set<String> FORMATS = new TreeSet<>(Set.of(
             "F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q3_K", "Q2_K", "Q4_0", "Q4_1", "Q5_0", "Q5_1",
@@ -148,20 +119,18 @@ class BundlesIT {
         return Class.forName(type, false, loader).getMethod(method).invoke(object);
     }
 
-    private record Piece(String jar, String symbolicName, String type, String property) {
+    private record Piece(Path jar, String type, String property) {
         @Override
         public String toString() {
-            return jar;
+            return jar.getFileName().toString();
         }
     }
 
     static Stream<Arguments> pieces() {
         List<Piece> pieces = List.of(
-                new Piece("quant-formats", "dev.tenon.quant.formats", FORMAT, "quant.format"),
-                new Piece("models-llama", "dev.tenon.models.llama", ARCHITECTURE, "model.architecture"),
-                new Piece("models-qwen3", "dev.tenon.models.qwen3", ARCHITECTURE, "model.architecture"),
-                new Piece("models-bert", "dev.tenon.models.bert", ARCHITECTURE, "model.architecture"),
-                new Piece("backend-cpu-vector", "dev.tenon.backend.cpu.vector", BACKEND, "backend.id"));
+                new Piece(Jars.ours("quant-formats"), FORMAT, "quant.format"),
+                new Piece(Jars.models().getFirst(), ARCHITECTURE, "model.architecture"),
+                new Piece(Jars.ours("backend-cpu-vector"), BACKEND, "backend.id"));
         return Stream.of(Kind.values()).flatMap(k -> pieces.stream().map(p -> Arguments.of(k, p)));
     }
 
@@ -171,14 +140,14 @@ class BundlesIT {
         try (Osgi osgi = new Osgi(kind, folder.resolve("cache"), false)) {
             osgi.startEverything();
             Set<String> all = osgi.properties(piece.type(), piece.property());
-            Bundle bundle = osgi.bundle(piece.symbolicName());
+            Bundle bundle = osgi.bundle(Jars.attributes(piece.jar()).getValue("Bundle-SymbolicName"));
             Set<String> own = new TreeSet<>();
             for (ServiceReference<?> reference : osgi.references(piece.type(), null)) {
                 if (reference.getBundle().equals(bundle)) {
                     own.add((String) reference.getProperty(piece.property()));
                 }
             }
-            assertNotEquals(Set.of(), own, "services of " + piece.symbolicName());
+            assertNotEquals(Set.of(), own, "services of " + piece);
             Set<String> others = new TreeSet<>(all);
             others.removeAll(own);
 
@@ -190,8 +159,7 @@ class BundlesIT {
             Osgi.await(
                     "services are back after start", () -> all.equals(osgi.properties(piece.type(), piece.property())));
 
-            Path next =
-                    Jars.patched(Jars.ours(piece.jar()), folder.resolve("next.jar"), Map.of("Bundle-Version", "0.2.0"));
+            Path next = Jars.patched(piece.jar(), folder.resolve("next.jar"), Map.of("Bundle-Version", "0.2.0"));
             try (InputStream in = Files.newInputStream(next)) {
                 bundle.update(in);
             }
@@ -205,7 +173,7 @@ class BundlesIT {
             assertEquals(others, osgi.properties(piece.type(), piece.property()), "after uninstall");
             assertEquals("UNINSTALLED", Osgi.state(bundle));
 
-            osgi.install(Jars.ours(piece.jar())).start();
+            osgi.install(piece.jar()).start();
             Osgi.await(
                     "services are back after install",
                     () -> all.equals(osgi.properties(piece.type(), piece.property())));

@@ -128,14 +128,20 @@ class EmbeddingPageIT {
                     .collect(Collectors.toCollection(TreeSet::new));
             Set<String> expected = new TreeSet<>(Set.of( // tenon-platform-core and tenon-platform-chat bring these
                     "slf4j-api", "tenon-api", "jackson-annotations", "jackson-core", "jackson-databind"));
-            Matcher dependency = Pattern.compile("<artifactId>(tenon-[^<]*)</artifactId>")
-                    .matcher(Files.readString(Path.of("../../platform/embedded/pom.xml"))
-                            .replaceFirst("(?s).*<dependencies>", ""));
-            while (dependency.find()) {
-                expected.add(dependency.group(1));
-            }
+            expected.addAll(dependencies("platform/embedded"));
+            assertTrue(expected.remove("tenon-models"));
+            expected.addAll(dependencies("models/all"));
             assertEquals(expected, names);
         }
+    }
+
+    private static List<String> dependencies(String module) throws IOException {
+        String pom = Files.readString(Path.of("../..", module, "pom.xml"));
+        return Pattern.compile("<artifactId>(tenon-[^<]*)</artifactId>")
+                .matcher(pom.replaceFirst("(?s).*<dependencies>", ""))
+                .results()
+                .map(dependency -> dependency.group(1))
+                .toList();
     }
 
     @Test

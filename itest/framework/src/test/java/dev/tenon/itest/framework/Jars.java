@@ -7,8 +7,10 @@ import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeModel;
 import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +82,28 @@ final class Jars {
         return ours().stream()
                 .filter(jar -> jar.getFileName().toString().startsWith("tenon-models-"))
                 .toList();
+    }
+
+    /// {@return an object of each class in jars of the class path that has a type}
+    static <T> List<T> implementations(Class<T> type, List<Path> jars) {
+        List<T> all = new ArrayList<>();
+        for (Path jar : jars) {
+            try (JarFile file = new JarFile(jar.toFile())) {
+                for (JarEntry entry : file.stream().toList()) {
+                    if (!entry.getName().endsWith(".class") || entry.getName().endsWith("-info.class")) {
+                        continue;
+                    }
+                    Class<?> loaded = Class.forName(
+                            entry.getName().replaceFirst("\\.class$", "").replace('/', '.'));
+                    if (type.isAssignableFrom(loaded) && !Modifier.isAbstract(loaded.getModifiers())) {
+                        all.add(type.cast(loaded.getConstructor().newInstance()));
+                    }
+                }
+            } catch (IOException | ReflectiveOperationException e) {
+                throw new AssertionError("cannot make what is in " + jar, e);
+            }
+        }
+        return all;
     }
 
     /// {@return the bundles of others that ours need, as they are in the distribution}

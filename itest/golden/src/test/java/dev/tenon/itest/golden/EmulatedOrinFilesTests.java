@@ -10,15 +10,10 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.graph.Graph;
-import dev.tenon.api.model.ModelArchitecture;
-import dev.tenon.itest.golden.GoldenFilesTests.Golden;
 import dev.tenon.platform.core.Tenon;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
-import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -26,8 +21,6 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /// Every language model and encoder of the larger golden set on the emulated Orin, fused and not: what the kernels of
 /// `kernels/nvidia` are planned to compute. Oracle: the float64 forward pass. A model with an op that has no
@@ -47,9 +40,6 @@ class EmulatedOrinFilesTests {
     /// Where a router's choice is closer than rounding, another expert may win.
     private static final double ROUTING_LIMIT = 5e-3;
 
-    private final Set<String> served = ServiceLoader.load(ModelArchitecture.class).stream()
-            .map(provider -> provider.get().id())
-            .collect(Collectors.toSet());
     private Engine engine;
 
     @BeforeAll
@@ -64,23 +54,14 @@ class EmulatedOrinFilesTests {
 
     @TestFactory
     Stream<DynamicTest> logitsAreCloseToTheFloat64Truth() {
-        List<Golden> files = GoldenFilesTests.files();
-        if (files.isEmpty()) {
-            return Stream.of(DynamicTest.dynamicTest(
-                    "golden/models",
-                    () -> assumeTrue(false, "golden/models is not part of the project and not beside it")));
-        }
-        return files.stream()
-                .map(golden -> DynamicTest.dynamicTest(golden.name(), () -> {
-                    String architecture = golden.json().get("arch").asText();
-                    assumeTrue(served.contains(architecture), "no bundle serves " + architecture + " yet");
-                    for (boolean fuse : new boolean[] {true, false}) {
-                        check(golden, fuse);
-                    }
-                }));
+        return GoldenModel.each(GoldenModel.ofLanguage(), golden -> {
+            for (boolean fuse : new boolean[] {true, false}) {
+                check(golden, fuse);
+            }
+        });
     }
 
-    private void check(Golden golden, boolean fuse) {
+    private void check(GoldenModel golden, boolean fuse) {
         LoadRequest request = golden.request()
                 .backend("nv-tegra")
                 .device("emulated")
@@ -109,24 +90,28 @@ class EmulatedOrinFilesTests {
     }
 
     /// Texts of one step, which see what follows them, and one text a step.
-    @ParameterizedTest
-    @ValueSource(strings = {"bert.q8_0", "nomic-bert.f16", "modern-bert.q8_0", "qwen3-embedding.q8_0"})
-    void vectorsAreCloseToTheFloat64Truth(String name) {
-        JsonNode golden = GoldenEncodersTests.json(name);
+    @TestFactory
+    Stream<DynamicTest> vectorsAreCloseToTheFloat64Truth() {
+        return GoldenModel.each(GoldenModel.ofVectors(), this::vectorsAreCloseToTheFloat64Truth);
+    }
+
+    private void vectorsAreCloseToTheFloat64Truth(GoldenModel golden) {
         EmbeddingRequest texts =
-                GoldenEncodersTests.texts(golden).normalize(false).build();
+                GoldenEncodersTests.texts(golden.json()).normalize(false).build();
         for (int together : new int[] {1, texts.texts().size()}) {
-            LoadRequest request = GoldenEncodersTests.request(name, together, Graph.EMBEDDING)
+            LoadRequest request = golden.request()
+                    .maxSequences(together)
+                    .outputs(Graph.EMBEDDING)
                     .backend("nv-tegra")
                     .device("emulated")
                     .build();
             try (LoadedModel model = engine.load(request)) {
                 List<float[]> vectors = model.embed(texts);
                 for (int i = 0; i < vectors.size(); i++) {
-                    JsonNode sequence = golden.get("sequences").get(i);
-                    float[] truth = GoldenEncodersTests.truth(golden, GoldenEncodersTests.file(name), sequence);
+                    JsonNode sequence = golden.sequences().get(i);
+                    float[] truth = GoldenEncodersTests.truth(golden, sequence);
                     double error = GoldenData.nmse(vectors.get(i), truth, 0);
-                    String what = name + " " + sequence.get("name").asText() + ", " + together + " together";
+                    String what = golden + " " + sequence.get("name").asText() + ", " + together + " together";
                     System.out.printf("%s NMSE %.3g (limit %.3g)%n", what, error, limit(sequence));
                     assertTrue(error <= limit(sequence), what + ": NMSE " + error);
                     double cosine = GoldenEncodersTests.cosine(vectors.get(i), truth);

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// What whole models are held to on every backend, against the float64 forward pass. A subclass says where they
@@ -110,20 +111,16 @@ abstract class GoldenContract {
         assertTrue(error < sameLimit, what + ": NMSE " + error);
     }
 
+    /// {@return the names of the project's own models}
+    static List<String> models() {
+        return GoldenModel.ofLanguage()
+                .map(GoldenModel::name)
+                .filter(name -> GoldenData.class.getResource("/golden/models/" + name + ".json") != null)
+                .toList();
+    }
+
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "llama-gqa.f16",
-                "llama-gqa.q8_0",
-                "llama-gqa.q6_k",
-                "llama-gqa.q4_k_m",
-                "llama-tied-ropefreqs.bf16",
-                "mistral-like.q4_0",
-                "qwen3.f16",
-                "qwen3.q8_0",
-                "qwen3.q6_k",
-                "qwen3.q4_k_m"
-            })
+    @MethodSource("models")
     void logitsOfEverySequenceAreCloseToTheFloat64Truth(String name) {
         JsonNode golden = golden(name);
         float[] truth = GoldenData.floats(GoldenData.file("models/" + name + ".logits_f64.f32"));

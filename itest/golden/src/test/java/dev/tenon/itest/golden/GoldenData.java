@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
@@ -23,8 +27,12 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// Where golden data lies, and how to read it.
 final class GoldenData {
@@ -42,6 +50,10 @@ final class GoldenData {
         if (own == null) {
             return larger("golden/" + name);
         }
+        return path(own);
+    }
+
+    private static Path path(URL own) {
         try {
             return Path.of(own.toURI());
         } catch (URISyntaxException e) {
@@ -91,6 +103,27 @@ final class GoldenData {
         Path root = given != null ? Path.of(given) : projectRoot().resolveSibling("shared");
         Path file = root.resolve(name);
         return Files.exists(file) ? Optional.of(file) : Optional.empty();
+    }
+
+    /// {@return the folders of a name: that of the project, that of the larger set, those that are there}
+    static List<Path> folders(String name) {
+        URL own = GoldenData.class.getResource("/" + name);
+        return Stream.concat(Stream.ofNullable(own).map(GoldenData::path), shared(name).stream())
+                .toList();
+    }
+
+    /// {@return the graph that the bundle which serves a file builds}
+    static Graph graph(GgufFile file) {
+        String id = file.metadata().requiredString("general.architecture");
+        Map<String, TensorInfo> tensors =
+                file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
+        return ServiceLoader.load(ModelArchitecture.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(architecture -> architecture.id().equals(id))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no bundle serves " + id))
+                .define(new ModelSource(file.metadata(), tensors))
+                .graph();
     }
 
     /// What the reference says of a trained model in a format; skips the test where that is not known.

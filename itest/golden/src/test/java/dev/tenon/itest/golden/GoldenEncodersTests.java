@@ -25,11 +25,12 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.TestFactory;
 
 /// Encoders and rerankers of the golden set, through the engine: vectors and scores of every sequence beside the
 /// float64 truth, alone and several in a step.
@@ -54,24 +55,26 @@ class GoldenEncodersTests {
         engine.close();
     }
 
-    static Path file(String name) {
+    private static Path file(String name) {
         return GoldenData.file("models-more/" + name + ".gguf");
     }
 
-    static JsonNode json(String name) {
+    private static JsonNode json(String name) {
         return GoldenData.json(GoldenData.file("models-more/" + name + ".json"));
     }
 
-    static LoadRequest.Builder request(String name, int sequences, String... outputs) {
-        return LoadRequest.builder(file(name))
+    private static LoadedModel load(String name, int sequences, String... outputs) {
+        return engine.load(LoadRequest.builder(file(name))
                 .keyType(KvType.F32)
                 .valueType(KvType.F32)
                 .maxSequences(sequences)
-                .outputs(outputs);
+                .outputs(outputs)
+                .build());
     }
 
-    private static LoadedModel load(String name, int sequences, String... outputs) {
-        return engine.load(request(name, sequences, outputs).build());
+    private static LoadedModel load(GoldenModel golden) {
+        return engine.load(
+                golden.request().maxSequences(1).outputs(golden.output()).build());
     }
 
     private static double limit(LoadedModel model, JsonNode sequence) {
@@ -81,12 +84,10 @@ class GoldenEncodersTests {
         return rounds ? Math.max(QUANT_LIMIT, 1.5 * other) : FLOAT_LIMIT;
     }
 
-    static float[] truth(JsonNode golden, Path file, JsonNode sequence) {
-        float[] all = GoldenData.floats(
-                file.resolveSibling(golden.get("files").get("f64").asText()));
-        int width = golden.get("n_out").asInt();
+    static float[] truth(GoldenModel golden, JsonNode sequence) {
+        int width = golden.json().get("n_out").asInt();
         int from = sequence.get("row").asInt() * width;
-        return Arrays.copyOfRange(all, from, from + width);
+        return Arrays.copyOfRange(golden.truth(), from, from + width);
     }
 
     static EmbeddingRequest.Builder texts(JsonNode golden) {
@@ -115,19 +116,20 @@ class GoldenEncodersTests {
         return Math.sqrt(sum);
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            strings = {"bert.q8_0", "nomic-bert.f16", "modern-bert.q8_0", "gemma-embedding.q8_0", "qwen3-embedding.q8_0"
-            })
-    void vectorsOfEverySequenceAreCloseToTheFloat64Truth(String name) {
-        JsonNode golden = json(name);
-        try (LoadedModel model = load(name, 1, Graph.EMBEDDING)) {
-            List<float[]> vectors = model.embed(texts(golden).normalize(false).build());
-            List<float[]> units = model.embed(texts(golden).build());
+    @TestFactory
+    Stream<DynamicTest> vectorsOfEverySequenceAreCloseToTheFloat64Truth() {
+        return GoldenModel.each(GoldenModel.ofVectors(), this::vectorsOfEverySequenceAreCloseToTheFloat64Truth);
+    }
+
+    private void vectorsOfEverySequenceAreCloseToTheFloat64Truth(GoldenModel golden) {
+        try (LoadedModel model = load(golden)) {
+            List<float[]> vectors =
+                    model.embed(texts(golden.json()).normalize(false).build());
+            List<float[]> units = model.embed(texts(golden.json()).build());
             int at = 0;
-            for (JsonNode sequence : golden.get("sequences")) {
-                String what = name + " " + sequence.get("name").asText();
-                float[] truth = truth(golden, file(name), sequence);
+            for (JsonNode sequence : golden.sequences()) {
+                String what = golden + " " + sequence.get("name").asText();
+                float[] truth = truth(golden, sequence);
                 double error = GoldenData.nmse(vectors.get(at), truth, 0);
                 double limit = limit(model, sequence);
                 double cosine = cosine(vectors.get(at), truth);
@@ -145,42 +147,40 @@ class GoldenEncodersTests {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "bert.q8_0",
-                "nomic-bert.f16",
-                "modern-bert.q8_0",
-                "gemma-embedding.q8_0",
-                "qwen3-embedding.q8_0",
-                "bert-rerank.q8_0",
-                "qwen3-rerank.q8_0"
-            })
-    void textsTogetherGiveWhatEachGivesAlone(String name) {
+    @TestFactory
+    Stream<DynamicTest> textsTogetherGiveWhatEachGivesAlone() {
+        return GoldenModel.each(
+                Stream.concat(GoldenModel.ofVectors(), GoldenModel.ofScores()),
+                this::textsTogetherGiveWhatEachGivesAlone);
+    }
+
+    private void textsTogetherGiveWhatEachGivesAlone(GoldenModel golden) {
         // The longest text fills a step of its own, however small steps are to be.
-        JsonNode golden = json(name);
-        String output = name.contains("rerank") ? Graph.SCORES : Graph.EMBEDDING;
-        EmbeddingRequest request = texts(golden).normalize(false).build();
+        EmbeddingRequest request = texts(golden.json()).normalize(false).build();
         List<float[]> alone;
-        try (LoadedModel model = load(name, 1, output)) {
-            alone = name.contains("rerank")
-                    ? request.texts().stream().map(t -> last(model, t, output)).toList()
+        try (LoadedModel model = load(golden)) {
+            alone = golden.ranks()
+                    ? request.texts().stream()
+                            .map(t -> last(model, t, Graph.SCORES))
+                            .toList()
                     : model.embed(request);
         }
         int most = request.texts().stream().mapToInt(text -> text.length).max().orElseThrow();
-        LoadRequest small = request(name, request.texts().size(), output)
+        LoadRequest small = golden.request()
+                .maxSequences(request.texts().size())
+                .outputs(golden.output())
                 .contextLength(most)
                 .maxBatchTokens(64)
                 .build();
         try (LoadedModel model = engine.load(small)) {
-            List<float[]> together = name.contains("rerank")
+            List<float[]> together = golden.ranks()
                     ? request.texts().parallelStream()
-                            .map(t -> last(model, t, output))
+                            .map(t -> last(model, t, Graph.SCORES))
                             .toList()
                     : model.embed(request);
             for (int i = 0; i < alone.size(); i++) {
                 double error = GoldenData.nmse(together.get(i), alone.get(i), 0);
-                assertTrue(error < SAME_LIMIT, name + " text " + i + ": NMSE " + error);
+                assertTrue(error < SAME_LIMIT, golden + " text " + i + ": NMSE " + error);
             }
         }
     }
@@ -193,15 +193,17 @@ class GoldenEncodersTests {
         return row[0];
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"bert-rerank.q8_0", "qwen3-rerank.q8_0"})
-    void scoresOfEverySequenceAreCloseToTheFloat64Truth(String name) {
-        JsonNode golden = json(name);
-        try (LoadedModel model = load(name, 1, Graph.SCORES)) {
-            for (JsonNode sequence : golden.get("sequences")) {
-                String what = name + " " + sequence.get("name").asText();
+    @TestFactory
+    Stream<DynamicTest> scoresOfEverySequenceAreCloseToTheFloat64Truth() {
+        return GoldenModel.each(GoldenModel.ofScores(), this::scoresOfEverySequenceAreCloseToTheFloat64Truth);
+    }
+
+    private void scoresOfEverySequenceAreCloseToTheFloat64Truth(GoldenModel golden) {
+        try (LoadedModel model = load(golden)) {
+            for (JsonNode sequence : golden.sequences()) {
+                String what = golden + " " + sequence.get("name").asText();
                 float[] scores = shares(last(model, GoldenData.ints(sequence.get("ids")), Graph.SCORES));
-                double error = GoldenData.nmse(scores, truth(golden, file(name), sequence), 0);
+                double error = GoldenData.nmse(scores, truth(golden, sequence), 0);
                 double limit = limit(model, sequence);
                 System.out.printf("%s NMSE %.3g (limit %.3g)%n", what, error, limit);
                 assertTrue(error <= limit, what + ": NMSE " + error + " > " + limit);

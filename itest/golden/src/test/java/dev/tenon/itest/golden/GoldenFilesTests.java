@@ -5,34 +5,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.Engine;
-import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
-import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.StandaloneEngine.InstalledBundle;
 import dev.tenon.platform.core.Tenon;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.ServiceLoader;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -54,9 +42,6 @@ class GoldenFilesTests {
 
     private static final double SAME_LIMIT = 1e-10;
 
-    private final Set<String> served = ServiceLoader.load(ModelArchitecture.class).stream()
-            .map(provider -> provider.get().id())
-            .collect(Collectors.toSet());
     private Engine engine;
 
     @BeforeAll
@@ -69,73 +54,8 @@ class GoldenFilesTests {
         engine.close();
     }
 
-    /// A file of the set and what is known of it.
-    ///
-    /// @param path the model
-    /// @param json sequences and their results
-    record Golden(Path path, JsonNode json) {
-        String name() {
-            return path.getFileName().toString().replace(".gguf", "");
-        }
-
-        float[] truth() {
-            return GoldenData.floats(
-                    path.resolveSibling(json.get("files").get("f64").asText()));
-        }
-
-        List<JsonNode> sequences() {
-            return json.get("sequences").valueStream().toList();
-        }
-
-        int[] ids(String sequence) {
-            return sequences().stream()
-                    .filter(s -> s.get("name").asText().equals(sequence))
-                    .map(s -> GoldenData.ints(s.get("ids")))
-                    .findFirst()
-                    .orElseThrow();
-        }
-
-        LoadRequest.Builder request() {
-            return LoadRequest.of(path).toBuilder().keyType(KvType.F32).valueType(KvType.F32);
-        }
-    }
-
-    /// {@return the language models of the set; none where it is missing}
-    static List<Golden> files() {
-        List<Golden> files = new ArrayList<>();
-        for (String folder : List.of("golden/models", "golden/models-more")) {
-            Optional<Path> found = GoldenData.shared(folder);
-            if (found.isEmpty()) {
-                continue;
-            }
-            try (Stream<Path> list = Files.list(found.get())) {
-                list.filter(p -> p.toString().endsWith(".gguf"))
-                        .sorted()
-                        .map(p -> new Golden(
-                                p, GoldenData.json(Path.of(p.toString().replace(".gguf", ".json")))))
-                        .filter(golden -> !golden.json().has("n_out"))
-                        .forEach(files::add);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-        return files;
-    }
-
-    /// One test a file, skipped with the reason where it cannot run.
-    private Stream<DynamicTest> each(Consumer<Golden> test) {
-        List<Golden> files = files();
-        if (files.isEmpty()) {
-            return Stream.of(DynamicTest.dynamicTest(
-                    "golden/models",
-                    () -> assumeTrue(false, "golden/models is not part of the project and not beside it")));
-        }
-        return files.stream()
-                .map(golden -> DynamicTest.dynamicTest(golden.name(), () -> {
-                    String architecture = golden.json().get("arch").asText();
-                    assumeTrue(served.contains(architecture), "no bundle serves " + architecture + " yet");
-                    test.accept(golden);
-                }));
+    private static Stream<DynamicTest> each(Consumer<GoldenModel> test) {
+        return GoldenModel.each(GoldenModel.ofLanguage(), test);
     }
 
     @TestFactory
@@ -157,7 +77,7 @@ class GoldenFilesTests {
     }
 
     /// What the other implementation is off by differs from sequence to sequence by chance: at least its mean counts.
-    private static double limit(LoadedModel model, Golden golden, JsonNode sequence) {
+    private static double limit(LoadedModel model, GoldenModel golden, JsonNode sequence) {
         if (!rounds(model)) {
             return FLOAT_LIMIT;
         }

@@ -9,11 +9,7 @@ import dev.tenon.api.device.Support;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.api.gguf.GgufFile;
-import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.platform.core.Tenon;
-import dev.tenon.platform.core.gguf.GgufReader;
-import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,15 +19,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// Which kernels of the CPU backend a layer of each architecture has, for a decoded token as for a prompt, in the
@@ -42,38 +35,21 @@ class LayerKernelsTests {
     private static final Path SUPPORT = Path.of("../../docs/support.md");
     private static final Pattern LAYER = Pattern.compile("blk\\.(\\d+)\\..*");
 
-    private final Set<String> served = ServiceLoader.load(ModelArchitecture.class).stream()
-            .map(provider -> provider.get().id())
-            .collect(Collectors.toSet());
-
-    private static List<Path> files() throws IOException {
-        List<Path> files = new ArrayList<>();
-        for (String folder : List.of("golden/models", "golden/models-more")) {
-            Optional<Path> found = GoldenData.shared(folder);
-            assumeTrue(found.isPresent(), folder + " is not part of the project and not beside it");
-            try (Stream<Path> list = Files.list(found.get())) {
-                list.filter(path -> path.toString().endsWith(".gguf")).sorted().forEach(files::add);
-            }
-        }
-        return files;
-    }
-
     @Test
     void layersHaveTheKernelsOfTheTable() throws IOException {
+        for (String folder : GoldenModel.FOLDERS) {
+            assumeTrue(
+                    GoldenData.shared("golden/" + folder).isPresent(),
+                    folder + " is not part of the project as a whole and not beside it");
+        }
         Map<String, Set<String>> found = new TreeMap<>();
         Set<String> slow = new TreeSet<>();
         try (Engine engine = Tenon.standalone(Map.of())) {
-            for (Path path : files()) {
-                String architecture;
-                try (GgufFile file = GgufReader.open(path, TensorTypes.standard())) {
-                    architecture = file.metadata().requiredString("general.architecture");
-                }
-                if (!served.contains(architecture)) {
-                    continue;
-                }
-                try (LoadedModel model = engine.load(LoadRequest.of(path))) {
+            for (GoldenModel golden : GoldenModel.all()) {
+                try (LoadedModel model = engine.load(LoadRequest.of(golden.path()))) {
                     List<PlanReport.Kernel> kernels = model.report().kernels();
-                    found.computeIfAbsent(architecture, _ -> new TreeSet<>()).addAll(layers(kernels));
+                    found.computeIfAbsent(golden.json().get("arch").asText(), _ -> new TreeSet<>())
+                            .addAll(layers(kernels));
                     kernels.stream()
                             .filter(kernel -> kernel.level() != Support.Level.FAST)
                             .forEach(kernel -> slow.add(row(kernel)));

@@ -18,8 +18,6 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
-import dev.tenon.api.model.ModelArchitecture;
-import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.itest.testkit.models.MemoryWeights;
@@ -28,16 +26,16 @@ import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.function.Function;
-import java.util.stream.Collectors;
+import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.TestFactory;
 
 /// Graphs of bundles give the truth of the golden files, in the reference and on the processor, with float32
 /// activations: experts, encoders, fused tensors.
@@ -69,51 +67,30 @@ class MoreArchitecturesTests {
         }
     }
 
-    /// The graph of the bundle that serves the file.
-    private static Graph graph(GgufFile file) {
-        String id = file.metadata().requiredString("general.architecture");
-        Map<String, TensorInfo> tensors =
-                file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
-        return ServiceLoader.load(ModelArchitecture.class).stream()
-                .map(ServiceLoader.Provider::get)
-                .filter(architecture -> architecture.id().equals(id))
-                .findFirst()
-                .orElseThrow(() -> new AssertionError("no bundle serves " + id))
-                .define(new ModelSource(file.metadata(), tensors))
-                .graph();
+    @TestFactory
+    Stream<DynamicTest> graphsOfBundlesGiveTheTruth() {
+        // The default output of a decoder is logits, whatever the file is for. Of one model in several formats, one is
+        // enough.
+        Set<String> seen = new HashSet<>();
+        Stream<GoldenModel> models = GoldenModel.all().stream()
+                .filter(model -> model.output().equals(Graph.LOGITS) || !model.ranks() && !causal(model))
+                .filter(model ->
+                        seen.add(model.json().get("arch") + " " + model.json().get("hyper")));
+        return GoldenModel.each(models, this::givesTheTruth);
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "models/olmoe.q8_0",
-                "models/qwen3moe.q8_0",
-                "models/phi3.q5_k_m",
-                "models-more/gpt-oss.mxfp4",
-                "models-more/deepseek2.q8_0",
-                "models-more/glm4moe.q8_0",
-                "models-more/llama4.q8_0",
-                "models-more/minimax-m2.q8_0",
-                "models-more/cohere2.q8_0",
-                "models-more/bert.q8_0",
-                "models-more/nomic-bert.f16",
-                "models-more/modern-bert.q8_0",
-                "models-more/gemma-embedding.q8_0",
-                "models-more/gemma4-e.q4_0",
-                "models-more/gemma4-moe.q8_0"
-            })
-    void graphsOfBundlesGiveTheTruth(String name) {
-        Optional<Path> path = GoldenData.shared("golden/" + name + ".gguf");
-        assumeTrue(path.isPresent(), name + " is not part of the project and not beside it");
-        Path folder = path.get().getParent();
-        JsonNode golden =
-                GoldenData.json(GoldenData.shared("golden/" + name + ".json").orElseThrow());
-        float[] truth =
-                GoldenData.floats(folder.resolve(golden.get("files").get("f64").asText()));
-        try (GgufFile file = GgufReader.open(path.get(), TensorTypes.of(FORMATS));
+    private static boolean causal(GoldenModel model) {
+        try (GgufFile file = GgufReader.open(model.path(), TensorTypes.of(FORMATS))) {
+            return GoldenData.graph(file).isCausal();
+        }
+    }
+
+    private void givesTheTruth(GoldenModel model) {
+        float[] truth = model.truth();
+        try (GgufFile file = GgufReader.open(model.path(), TensorTypes.of(FORMATS));
                 Device device = new CpuVectorBackend()
                         .open(DeviceOptions.builder().threads(2).build())) {
-            Graph graph = graph(file);
+            Graph graph = GoldenData.graph(file);
             FileWeights weights = new FileWeights(file);
             PlanOptions options = PlanOptions.builder(256)
                     .maxBatchTokens(256)
@@ -121,10 +98,10 @@ class MoreArchitecturesTests {
                     .valueType(KvType.F32)
                     .build();
             try (Plan plan = device.compiler().compile(CompileRequest.of(graph, weights, options))) {
-                for (JsonNode sequence : golden.get("sequences")) {
+                for (JsonNode sequence : model.sequences()) {
                     int[] ids = GoldenData.ints(sequence.get("ids"));
                     int at = sequence.get("row").asInt() * graph.output().width();
-                    String what = name + " " + sequence.get("name").asText();
+                    String what = model.name() + " " + sequence.get("name").asText();
                     close(what + " reference", reference(graph, weights, ids), truth, at);
                     close(what + " processor", processor(plan, graph, ids), truth, at);
                 }
@@ -140,7 +117,7 @@ class MoreArchitecturesTests {
         try (GgufFile file = GgufReader.open(path.get(), TensorTypes.of(FORMATS));
                 Device device = new CpuVectorBackend()
                         .open(DeviceOptions.builder().threads(2).build())) {
-            Graph fused = graph(file);
+            Graph fused = GoldenData.graph(file);
             List<PlanReport.Kernel> kernels = kernels(device, fused, new FileWeights(file));
             int layers = fused.attentionLayers().size();
             assertEquals(
@@ -185,7 +162,8 @@ class MoreArchitecturesTests {
 
     private static float[] processor(Plan plan, Graph graph, int[] ids) {
         StepInput input = new StepInput();
-        input.addSequence(IntStream.range(0, plan.kvPages().pageCount()).toArray());
+        int[] pages = IntStream.range(0, plan.kvPages().pageCount()).toArray();
+        input.addSequence(pages, graph.stateOps().isEmpty() ? StepInput.NO_SLOT : 0);
         for (int t = 0; t < ids.length; t++) {
             input.addToken(ids[t], t, t == ids.length - 1);
         }

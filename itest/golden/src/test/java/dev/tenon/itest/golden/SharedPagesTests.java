@@ -2,7 +2,6 @@ package dev.tenon.itest.golden;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.GenerationRequest;
@@ -11,17 +10,17 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.engine.Usage;
-import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.ServiceLoader;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -36,9 +35,6 @@ class SharedPagesTests {
     private static final int LENGTH = 150;
     /// Of the prompt's tokens, those in full pages of 64.
     private static final int SHARED = 128;
-    /// Architectures with states, which share nothing.
-    private static final Set<String> WITH_STATES =
-            Set.of("granitehybrid", "lfm2", "lfm2moe", "nemotron_h_moe", "qwen35", "qwen35moe", "qwen3next");
 
     private Engine engine;
 
@@ -56,17 +52,18 @@ class SharedPagesTests {
     Stream<DynamicTest> sharedPagesChangeNoLogits() {
         Stream<DynamicTest> embedded = Stream.of(DynamicTest.dynamicTest(
                 "embedded", () -> sharedPagesChangeNoLogits(LoadRequest.of(GoldenData.embeddedModel()))));
-        Set<String> served = ServiceLoader.load(ModelArchitecture.class).stream()
-                .map(provider -> provider.get().id())
-                .collect(Collectors.toSet());
         return Stream.concat(
                 embedded,
-                GoldenFilesTests.files().stream()
-                        .map(file -> DynamicTest.dynamicTest(file.name(), () -> {
-                            String architecture = file.json().get("arch").asText();
-                            assumeTrue(served.contains(architecture), "no bundle serves " + architecture);
-                            sharedPagesChangeNoLogits(file.request().build());
-                        })));
+                GoldenModel.each(
+                        GoldenModel.ofLanguage(),
+                        golden -> sharedPagesChangeNoLogits(golden.request().build())));
+    }
+
+    /// Sequences with states share nothing.
+    private static boolean hasStates(Path model) {
+        try (GgufFile file = GgufReader.open(model, TensorTypes.standard())) {
+            return !GoldenData.graph(file).stateOps().isEmpty();
+        }
     }
 
     private void sharedPagesChangeNoLogits(LoadRequest file) {
@@ -74,7 +71,7 @@ class SharedPagesTests {
             int[] prompt = new Random(1)
                     .ints(LENGTH, 0, model.config().vocabularySize())
                     .toArray();
-            int shared = WITH_STATES.contains(model.config().architecture()) ? 0 : SHARED;
+            int shared = hasStates(file.path()) ? 0 : SHARED;
             List<float[]> own = new ArrayList<>();
             try (Session session = model.newSession()) {
                 session.evaluate(Arrays.copyOf(prompt, SHARED), Rows.NONE, (index, row) -> {});

@@ -9,12 +9,10 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
-import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.ReferenceOp;
-import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.OpKernel;
@@ -32,7 +30,6 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -166,19 +163,6 @@ public abstract class ArchitectureNumbersContract {
         assumeSmall(graph);
         try (MemoryWeights weights = RandomModels.weightsFor(graph, TestFormats.F32, 8)) {
             test.accept(new OwnOpCheck(op, weights));
-        }
-    }
-
-    @Test
-    void theRotationTurnsThePairsThatFilesOfTheArchitectureNeed() {
-        Optional<Pairing> known = KnownRotations.of(architecture().id());
-        assumeTrue(
-                known.isPresent(),
-                () -> "which pairs " + architecture().id() + " rotates is not known here; golden logits show it");
-        for (Op op : define().graph().expanded().ops()) {
-            if (op instanceof CoreOp.Rope rope) {
-                assertEquals(known.get(), rope.params().pairing(), rope.out().name());
-            }
         }
     }
 

@@ -10,6 +10,7 @@ import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.DecoderBlocks.QkNorm;
 import dev.tenon.api.model.blocks.RopeKeys;
 import java.util.Optional;
 
@@ -30,7 +31,7 @@ final class Lfm2Graph {
         ModelKeys keys = ModelKeys.of(source);
         int taps = keys.integer("shortconv.l_cache", 1, MAX_TAPS);
         RopeParams rope = RopeKeys.read(keys, c, Pairing.HALF_SPLIT).build();
-        DecoderBlocks d = new DecoderBlocks(source, c);
+        DecoderBlocks d = new DecoderBlocks(source, c).always(QkNorm.HEADS);
         int[] headsKv = d.headCountsKv();
 
         Value x = d.embedding(); //                                                                   [T, E]

@@ -1,7 +1,7 @@
 package dev.tenon.platform.tools;
 
 import dev.tenon.api.engine.Engine;
-import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.Progress;
@@ -12,8 +12,10 @@ import dev.tenon.platform.core.files.OutputFile;
 import dev.tenon.platform.tools.gguf.Synth;
 import dev.tenon.platform.tools.gguf.SynthShape;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Reference;
@@ -45,6 +47,7 @@ import picocli.CommandLine.ParentCommand;
             "  tenon synth llama-3.2-1b -o 1b-q6_k.gguf --type Q6_K",
             "  tenon synth gpt-oss-20b -o oss.gguf --type MXFP4_MOE",
             "  tenon synth qwen3-0.6b -o tiny.gguf --type Q8_0 --layers 2 --vocab 1000",
+            "  tenon synth qwen3-0.6b -o mine.gguf --arch mymodel --key attention.sliding_window=512",
         })
 @Component(
         service = TenonCommand.class,
@@ -117,6 +120,24 @@ public final class SynthCommand implements TenonCommand {
     private Boolean tied;
 
     @Option(
+            names = "--arch",
+            paramLabel = "ID",
+            description = "Another architecture with the numbers of the shape, such as one of your bundle.")
+    private String architecture;
+
+    @Option(
+            names = "--key",
+            paramLabel = "KEY=VALUE",
+            description = "A metadata key of the architecture, such as attention.sliding_window=512; may be repeated.")
+    private Map<String, String> keys = Map.of();
+
+    @Option(
+            names = "--tensor",
+            paramLabel = "NAME",
+            description = "A tensor that the architecture can do without, such as blk.*.attn_q.bias; may be repeated.")
+    private List<String> tensors = List.of();
+
+    @Option(
             names = {"-s", "--seed"},
             paramLabel = "N",
             defaultValue = "1",
@@ -139,7 +160,7 @@ public final class SynthCommand implements TenonCommand {
 
     @Override
     public Integer call() {
-        List<QuantFormat> formats = Engines.require(engine).formats();
+        Engine installed = Engines.require(engine);
         SynthShape wanted = shape();
         int team = threads > 0 ? threads : Runtime.getRuntime().availableProcessors();
         boolean replace = console.mayReplace(out, overwrite);
@@ -147,7 +168,8 @@ public final class SynthCommand implements TenonCommand {
         long start = System.nanoTime();
         long bytes;
         try (Progress bar = console.progress("synth", -1, "bytes")) {
-            bytes = Synth.write(out, wanted, type, formats, team, replace, bar::to);
+            bytes = Synth.write(
+                    out, wanted, type, installed.architectures(), installed.formats(), team, replace, bar::to);
         }
         console.note(String.format(
                 Locale.ROOT, "%s: %s in %.1f s", out, Sizes.bytes(bytes), (System.nanoTime() - start) / 1e9));
@@ -156,7 +178,12 @@ public final class SynthCommand implements TenonCommand {
 
     private SynthShape shape() {
         SynthShape base = SynthShape.preset(shape);
+        Map<String, GgufValue> further = new LinkedHashMap<>();
+        keys.forEach((key, value) -> further.put(key, value(value)));
         return base.toBuilder()
+                .architecture(architecture == null ? base.architecture() : architecture)
+                .keys(further)
+                .optional(tensors)
                 .heads(or(heads, base.heads()), or(headsKv, base.headsKv()), or(headLength, base.headLength()))
                 .layers(or(layers, base.layers()))
                 .embedding(or(embedding, base.embedding()))
@@ -166,6 +193,16 @@ public final class SynthCommand implements TenonCommand {
                 .tied(tied == null ? base.tied() : tied)
                 .seed(seed)
                 .build();
+    }
+
+    private static GgufValue value(String text) {
+        return switch (text) {
+            case "true", "false" -> GgufValue.of(Boolean.parseBoolean(text));
+            case String number when number.matches("[0-9]{1,9}") -> GgufValue.ofUint32(Long.parseLong(number));
+            case String number
+            when number.matches("-?[0-9]+(\\.[0-9]+)?([eE]-?[0-9]+)?") -> GgufValue.of(Float.parseFloat(number));
+            default -> GgufValue.of(text);
+        };
     }
 
     private static int or(Integer given, int otherwise) {

@@ -9,9 +9,9 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
-import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
@@ -81,8 +81,8 @@ class ToolCommandTests {
                         yield InvocationHandler.invokeDefault(proxy, method, given);
                     }
                 });
-        List<QuantFormat> formats = TestFormats.all();
-        Engine engine = fake(Engine.class, Map.of("formats", formats));
+        Engine engine =
+                fake(Engine.class, Map.of("formats", TestFormats.all(), "architectures", TestFormats.architectures()));
         TenonCommand command;
         if (name.equals("synth")) {
             SynthCommand synth = new SynthCommand();
@@ -119,6 +119,32 @@ class ToolCommandTests {
         args.add(file.toString());
         assertEquals(0, run("synth", args.toArray(String[]::new)), String.valueOf(failure));
         return file;
+    }
+
+    @Test
+    void synthWritesTheNumbersOfAShapeInAnotherArchitecture() {
+        Path file = folder.resolve("other.gguf");
+        String options = "qwen3-0.6b --type F16 --layers 1 --embedding 32 --feed-forward 64 --vocab 300 --arch llama"
+                + " --key rope.scaling.type=linear --key rope.scaling.factor=2.5 --key odd=true"
+                + " --key attention.head_count_kv=4 --tensor blk.*.attn_q.bias --tensor blk.*.unknown -o " + file;
+        assertEquals(0, run("synth", options.split(" ")), String.valueOf(failure));
+        try (GgufFile made = GgufReader.open(file, TensorTypes.of(TestFormats.all()))) {
+            GgufMetadata metadata = made.metadata();
+            assertEquals("llama", metadata.requiredString("general.architecture"));
+            assertEquals("linear", metadata.requiredString("llama.rope.scaling.type"));
+            assertEquals(2.5, metadata.requiredNumber("llama.rope.scaling.factor"));
+            assertEquals(true, metadata.values().get("llama.odd").value());
+            assertEquals(
+                    List.of(2048L),
+                    made.tensor("blk.0.attn_q.bias").orElseThrow().shape());
+            assertEquals(
+                    List.of(32L, 512L),
+                    made.tensor("blk.0.attn_k.weight").orElseThrow().shape());
+            assertTrue(made.tensor("blk.0.attn_q_norm.weight").isEmpty());
+            assertTrue(made.tensor("blk.0.unknown").isEmpty());
+        }
+        assertEquals(FAILED, run("synth", "qwen3-0.6b", "--arch", "klingon", "-o", file + "2"));
+        assertEquals(ErrorCode.MODEL_ARCHITECTURE, failure.code());
     }
 
     @Test

@@ -3,14 +3,17 @@ package dev.tenon.platform.tools.gguf;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import dev.tenon.platform.core.gguf.TensorType;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,6 +49,7 @@ public final class Synth {
     /// @param path the file to write; it must not exist
     /// @param shape hyperparameters
     /// @param formatOrMix what [QuantMix#of(String)] understands
+    /// @param architectures installed architectures
     /// @param formats installed formats
     /// @param progress hears of progress
     /// @return bytes written
@@ -53,10 +57,11 @@ public final class Synth {
             Path path,
             SynthShape shape,
             String formatOrMix,
+            Collection<? extends ModelArchitecture> architectures,
             Collection<? extends QuantFormat> formats,
             ProgressListener progress) {
         int threads = Runtime.getRuntime().availableProcessors();
-        return write(path, shape, formatOrMix, formats, threads, false, progress);
+        return write(path, shape, formatOrMix, architectures, formats, threads, false, progress);
     }
 
     /// Writes a model.
@@ -64,17 +69,20 @@ public final class Synth {
     /// @param path the file to write
     /// @param shape hyperparameters
     /// @param formatOrMix what [QuantMix#of(String)] understands
+    /// @param architectures installed architectures
     /// @param formats installed formats
     /// @param threads threads that make weights, at least 1; the file does not depend on it
     /// @param replace whether `path` may be replaced
     /// @param progress hears of progress
     /// @return bytes written
-    /// @throws UnsupportedModelException (`MODEL-006`) if a format is needed that is not installed
+    /// @throws UnsupportedModelException (`MODEL-003`, `MODEL-006`) if the architecture, or a format
+    ///     that is needed, is not installed
     /// @throws TenonException (`IO-001`) if the file cannot be written
     public static long write(
             Path path,
             SynthShape shape,
             String formatOrMix,
+            Collection<? extends ModelArchitecture> architectures,
             Collection<? extends QuantFormat> formats,
             int threads,
             boolean replace,
@@ -83,8 +91,10 @@ public final class Synth {
         FormatSet installed = new FormatSet(formats);
         GgufWriter writer =
                 GgufWriter.to(path).threads(threads).replaceExisting(replace).progress(progress);
-        putMetadata(writer, shape, mix);
-        List<SynthTensors.Tensor> tensors = SynthTensors.of(shape);
+        Map<String, GgufValue> metadata = SynthMetadata.of(shape);
+        writer.putAll(metadata);
+        Requantizer.putFileType(writer, mix);
+        List<SynthTensors.Tensor> tensors = SynthTensors.of(shape, metadata, architectures);
         boolean pooled =
                 tensors.stream().mapToLong(SynthTensors.Tensor::elements).sum() >= POOLED_FROM;
         ConcurrentMap<PoolKey, Pool> pools = new ConcurrentHashMap<>();
@@ -93,7 +103,9 @@ public final class Synth {
             Quantizer encoder = installed.quantizer(type);
             GgufWriter.TensorWriter data;
             if (tensor.name().startsWith("rope_")) {
-                float[] factors = tensor.name().equals("rope_freqs.weight") ? ropeFactors(shape) : longFactors(tensor);
+                float[] factors = tensor.name().equals("rope_freqs.weight")
+                        ? ropeFactors(shape, tensor.elements())
+                        : longFactors(tensor);
                 data = (target, first, rows) -> encoder.quantize(factors, 0, target, 0, factors.length);
             } else if (tensor.name().endsWith(".ssm_a")) {
                 data = decays(tensor, shape, encoder);
@@ -114,11 +126,16 @@ public final class Synth {
     ///
     /// @param shape hyperparameters
     /// @param formatOrMix what [QuantMix#of(String)] understands
+    /// @param architectures installed architectures
     /// @param types the types that are known
-    public static long weightBytes(SynthShape shape, String formatOrMix, TensorTypes types) {
+    public static long weightBytes(
+            SynthShape shape,
+            String formatOrMix,
+            Collection<? extends ModelArchitecture> architectures,
+            TensorTypes types) {
         QuantMix mix = QuantMix.of(formatOrMix);
         Function<String, Optional<TensorType>> byName = types::find;
-        return SynthTensors.of(shape).stream()
+        return SynthTensors.of(shape, SynthMetadata.of(shape), architectures).stream()
                 .mapToLong(tensor -> mix.choose(tensor.name(), tensor.shape(), model(shape), byName)
                         .bytesFor(tensor.elements()))
                 .sum();
@@ -129,47 +146,18 @@ public final class Synth {
                 shape.architecture(), shape.layers(), shape.heads(), shape.headsKv(), shape.experts(), !shape.tied());
     }
 
-    private static void putMetadata(GgufWriter writer, SynthShape shape, QuantMix mix) {
-        String arch = shape.architecture() + ".";
-        writer.put("general.architecture", GgufValue.of(shape.architecture()))
-                .put("general.type", GgufValue.of("model"))
-                .put("general.name", GgufValue.of(shape.name() + " with random weights"))
-                .put(arch + "block_count", GgufValue.ofUint32(shape.layers()))
-                .put(arch + "context_length", GgufValue.ofUint32(shape.context()))
-                .put(arch + "embedding_length", GgufValue.ofUint32(shape.embedding()))
-                .put(arch + "feed_forward_length", GgufValue.ofUint32(shape.feedForward()))
-                .put(arch + "attention.head_count", GgufValue.ofUint32(shape.heads()))
-                .put(arch + "attention.head_count_kv", GgufValue.ofUint32(shape.headsKv()))
-                .put(arch + "attention.key_length", GgufValue.ofUint32(shape.headLength()))
-                .put(arch + "attention.value_length", GgufValue.ofUint32(shape.headLength()))
-                .put(arch + SynthTensors.normEpsilonKey(shape.architecture()), GgufValue.of(shape.normEpsilon()))
-                .put(arch + "rope.freq_base", GgufValue.of(shape.ropeFreqBase()))
-                .put(arch + "rope.dimension_count", GgufValue.ofUint32(shape.headLength()))
-                .put(arch + "vocab_size", GgufValue.ofUint32(shape.vocabulary()));
-        if (shape.experts() > 0) {
-            writer.put(arch + "expert_count", GgufValue.ofUint32(shape.experts()))
-                    .put(arch + "expert_used_count", GgufValue.ofUint32(shape.expertsUsed()));
-            if (!shape.architecture().equals("olmoe")) {
-                writer.put(arch + "expert_feed_forward_length", GgufValue.ofUint32(shape.feedForward()));
-            }
+    private static float[] ropeFactors(SynthShape shape, long pairs) {
+        float[] factors = new float[Math.toIntExact(pairs)];
+        if (shape.ropeFactors() == SynthShape.RopeFactors.QUARTER) {
+            Arrays.fill(factors, 1e30f);
+            Arrays.fill(factors, 0, factors.length / 4, 1);
+            return factors;
         }
-        shape.keys().forEach((key, value) -> writer.put(arch + key, value));
-        SynthVocabulary.put(writer, shape);
-        Requantizer.putFileType(writer, mix);
-    }
-
-    /// By what each rotation frequency is divided: in Gemma 4 what keeps most pairs from turning,
-    /// else Llama 3's scaling of 32 for an original context of 8192.
-    static float[] ropeFactors(SynthShape shape) {
-        if (shape.architecture().equals("gemma4")) {
-            return Gemma4Tensors.ropeFactors(shape);
-        }
-        float[] factors = new float[shape.headLength() / 2];
         double scale = 32;
         double longest = 8192;
         double shortest = 8192 / 4.0;
         for (int i = 0; i < factors.length; i++) {
-            double wave = 2 * Math.PI * Math.pow(shape.ropeFreqBase(), 2.0 * i / shape.headLength());
+            double wave = 2 * Math.PI * Math.pow(shape.ropeFreqBase(), (double) i / factors.length);
             if (wave < shortest) {
                 factors[i] = 1;
             } else if (wave > longest) {

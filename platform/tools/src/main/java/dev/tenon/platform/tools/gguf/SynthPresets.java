@@ -1,11 +1,14 @@
 package dev.tenon.platform.tools.gguf;
 
 import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.platform.tools.gguf.SynthShape.RopeFactors;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /// The shapes of published models, by name.
 final class SynthPresets {
@@ -27,11 +30,17 @@ final class SynthPresets {
     }
 
     private static void llama(Map<String, SynthShape> all) {
-        Row llama = new Row("llama", 128256, 131072, 500000f, 1e-5f);
-        llama.put(all, "llama-3.2-1b", 16, 2048, 32, 8, 64, 8192, true, true);
-        llama.put(all, "llama-3.2-3b", 28, 3072, 24, 8, 128, 8192, true, true);
+        Map<String, GgufValue> text = new SynthKeys()
+                .put("tokenizer.ggml.pre", "llama-bpe")
+                .put("tokenizer.ggml.add_bos_token", true)
+                .map();
+        Row llama = new Row("llama", 128256, 131072, 500000f, 1e-5f).with(text);
+        llama.put(all, "llama-3.2-1b", 16, 2048, 32, 8, 64, 8192, true, RopeFactors.STRETCHED);
+        llama.put(all, "llama-3.2-3b", 28, 3072, 24, 8, 128, 8192, true, RopeFactors.STRETCHED);
         llama.context(8192).put(all, "llama-3-8b", 32, 4096, 32, 8, 128, 14336, false);
-        new Row("llama", 32768, 32768, 1e6f, 1e-5f).put(all, "mistral-7b-v0.3", 32, 4096, 32, 8, 128, 14336, false);
+        new Row("llama", 32768, 32768, 1e6f, 1e-5f)
+                .with(text)
+                .put(all, "mistral-7b-v0.3", 32, 4096, 32, 8, 128, 14336, false);
     }
 
     private static void qwen(Map<String, SynthShape> all) {
@@ -53,26 +62,30 @@ final class SynthPresets {
 
     private static void gemma(Map<String, SynthShape> all) {
         Row gemma2 = new Row("gemma2", 256000, 8192, 10000f, 1e-6f)
-                .with("attention.sliding_window", GgufValue.ofUint32(4096))
-                .with("attn_logit_softcapping", GgufValue.of(50f))
-                .with("final_logit_softcapping", GgufValue.of(30f));
+                .with("attention.sliding_window", 4096)
+                .with("attn_logit_softcapping", 50f)
+                .with("final_logit_softcapping", 30f);
         gemma2.put(all, "gemma-2-2b", 26, 2304, 8, 4, 256, 9216, true);
         gemma2.put(all, "gemma-2-9b", 42, 3584, 16, 8, 256, 14336, true);
-        Row small =
-                new Row("gemma3", 262144, 32768, 1e6f, 1e-6f).with("attention.sliding_window", GgufValue.ofUint32(512));
+        Row small = new Row("gemma3", 262144, 32768, 1e6f, 1e-6f).with("attention.sliding_window", 512);
         small.put(all, "gemma-3-270m", 18, 640, 4, 1, 256, 2048, true);
         small.put(all, "gemma-3-1b", 26, 1152, 4, 1, 256, 6912, true);
         Row large = new Row("gemma3", 262208, 131072, 1e6f, 1e-6f)
-                .with("attention.sliding_window", GgufValue.ofUint32(1024))
-                .with("rope.scaling.type", GgufValue.of("linear"))
-                .with("rope.scaling.factor", GgufValue.of(8f));
+                .with("attention.sliding_window", 1024)
+                .with("rope.scaling.type", "linear")
+                .with("rope.scaling.factor", 8f);
         large.put(all, "gemma-3-4b", 34, 2560, 8, 4, 256, 10240, true);
         large.put(all, "gemma-3-12b", 48, 3840, 16, 8, 256, 15360, true);
         large.put(all, "gemma-3-27b", 62, 5376, 32, 16, 128, 21504, true);
-        Row e2b = new Row("gemma4", 262144, 131072, 1e6f, 1e-6f).with(Gemma4Tensors.keys(35, 5, 20, 6144, 12288));
-        e2b.put(all, "gemma-4-e2b", 35, 1536, 8, 1, 512, 6144, true, true);
-        Row e4b = new Row("gemma4", 262144, 131072, 1e6f, 1e-6f).with(Gemma4Tensors.keys(42, 6, 18, 10240, 10240));
-        e4b.put(all, "gemma-4-e4b", 42, 2560, 8, 2, 512, 10240, true, true);
+        String[] valuesOfAll = {"blk.*.attn_v.weight", "blk.*.layer_output_scale.weight"};
+        Row e2b = new Row("gemma4", 262144, 131072, 1e6f, 1e-6f)
+                .with(SynthKeys.gemma4(35, 5, 20, 6144, 12288))
+                .optional(valuesOfAll);
+        e2b.put(all, "gemma-4-e2b", 35, 1536, 8, 1, 512, 6144, true, RopeFactors.QUARTER);
+        Row e4b = new Row("gemma4", 262144, 131072, 1e6f, 1e-6f)
+                .with(SynthKeys.gemma4(42, 6, 18, 10240, 10240))
+                .optional(valuesOfAll);
+        e4b.put(all, "gemma-4-e4b", 42, 2560, 8, 2, 512, 10240, true, RopeFactors.QUARTER);
     }
 
     private static void experts(Map<String, SynthShape> all) {
@@ -81,13 +94,13 @@ final class SynthPresets {
                 .put(all, "olmoe-1b-7b", 16, 2048, 16, 16, 128, 1024, false);
         new Row("qwen3moe", 151936, 40960, 1e6f, 1e-6f)
                 .experts(128, 8)
-                .with("feed_forward_length", GgufValue.ofUint32(6144))
+                .with("feed_forward_length", 6144)
                 .put(all, "qwen3-30b-a3b", 48, 2048, 32, 4, 128, 768, false);
         Row oss = new Row("gpt-oss", 201088, 131072, 150000f, 1e-5f)
-                .with("attention.sliding_window", GgufValue.ofUint32(128))
-                .with("rope.scaling.type", GgufValue.of("yarn"))
-                .with("rope.scaling.factor", GgufValue.of(32f))
-                .with("rope.scaling.original_context_length", GgufValue.ofUint32(4096));
+                .with("attention.sliding_window", 128)
+                .with("rope.scaling.type", "yarn")
+                .with("rope.scaling.factor", 32f)
+                .with("rope.scaling.original_context_length", 4096);
         oss.experts(32, 4).put(all, "gpt-oss-20b", 24, 2880, 64, 8, 64, 2880, false);
         oss.experts(128, 4).put(all, "gpt-oss-120b", 36, 2880, 64, 8, 64, 2880, false);
     }
@@ -95,73 +108,97 @@ final class SynthPresets {
     private static void sharedExperts(Map<String, SynthShape> all) {
         new Row("deepseek2", 102400, 163840, 10000f, 1e-6f)
                 .experts(64, 6)
-                .with(SharedExpertTensors.keys(1, 10944, 2))
-                .with(SharedExpertTensors.latentKeys(512, 128, 64, 128))
-                .with("rope.scaling.type", GgufValue.of("yarn"))
-                .with("rope.scaling.factor", GgufValue.of(40f))
-                .with("rope.scaling.original_context_length", GgufValue.ofUint32(4096))
-                .with("rope.scaling.yarn_log_multiplier", GgufValue.of(0.0707f))
+                .with("leading_dense_block_count", 1)
+                .with("feed_forward_length", 10944)
+                .with("expert_shared_count", 2)
+                .with(SynthKeys.latentAttention(512, 128, 64, 128))
+                .with("rope.scaling.type", "yarn")
+                .with("rope.scaling.factor", 40f)
+                .with("rope.scaling.original_context_length", 4096)
+                .with("rope.scaling.yarn_log_multiplier", 0.0707f)
                 .put(all, "deepseek-v2-lite", 27, 2048, 16, 1, 192, 1408, false);
         new Row("glm4moe", 151552, 131072, 1e6f, 1e-5f)
                 .experts(128, 8)
-                .with(SharedExpertTensors.keys(1, 10944, 1))
-                .with("rope.dimension_count", GgufValue.ofUint32(64))
+                .with("leading_dense_block_count", 1)
+                .with("feed_forward_length", 10944)
+                .with("expert_shared_count", 1)
+                .with("rope.dimension_count", 64)
+                .optional("blk.*.attn_q.bias", "blk.*.attn_k.bias", "blk.*.attn_v.bias")
                 .put(all, "glm-4.5-air", 46, 4096, 96, 8, 128, 1408, false);
     }
 
     private static void hybrids(Map<String, SynthShape> all) {
         new Row("lfm2", 65536, 128000, 1e6f, 1e-5f)
-                .with(Lfm2Tensors.keys(16, Set.of(2, 5, 8, 10, 12, 14), 8))
+                .with(SynthKeys.shortConvolutions(16, Set.of(2, 5, 8, 10, 12, 14), 8))
                 .put(all, "lfm2-1.2b", 16, 2048, 32, 8, 64, 8192, true);
         new Row("lfm2moe", 65536, 128000, 1e6f, 1e-5f)
                 .experts(32, 4)
-                .with(Lfm2Tensors.keys(24, Set.of(2, 6, 10, 14, 18, 21), 8))
-                .with(Lfm2Tensors.expertKeys(2, 7168))
+                .with(SynthKeys.shortConvolutions(24, Set.of(2, 6, 10, 14, 18, 21), 8))
+                .with("leading_dense_block_count", 2)
+                .with("feed_forward_length", 7168)
+                .with("expert_gating_func", 2)
+                .optional("blk.*.exp_probs_b.bias")
                 .put(all, "lfm2-8b-a1b", 24, 2048, 32, 8, 64, 1792, true);
         Row qwen = new Row("qwen35", 248320, 262144, 1e7f, 1e-6f);
-        Row wide = qwen.with(Qwen35Tensors.keys(32));
+        Row wide = qwen.with(SynthKeys.deltaRule(32));
         wide.put(all, "qwen3.5-4b", 32, 2560, 16, 4, 256, 9216, true);
         wide.put(all, "qwen3.5-9b", 32, 4096, 16, 4, 256, 12288, false);
-        qwen.with(Qwen35Tensors.keys(48)).put(all, "qwen3.5-27b", 64, 5120, 24, 4, 256, 17408, false);
+        qwen.with(SynthKeys.deltaRule(48)).put(all, "qwen3.5-27b", 64, 5120, 24, 4, 256, 17408, false);
         new Row("qwen35moe", 248320, 262144, 1e7f, 1e-6f)
                 .experts(256, 8)
-                .with(Qwen35Tensors.keys(32))
-                .with(Qwen35Tensors.expertKeys(512))
+                .with(SynthKeys.deltaRule(32))
+                .with("expert_shared_feed_forward_length", 512)
                 .put(all, "qwen3.5-35b-a3b", 40, 2048, 16, 2, 256, 512, false);
         String layers = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME";
         new Row("nemotron_h_moe", 131072, 262144, 10000f, 1e-5f)
                 .experts(128, 6)
-                .with(NemotronTensors.keys(layers, 2, 1856, 3712))
-                .with(NemotronTensors.mambaKeys(64, 64, 8, 128))
+                .with(SynthKeys.mixedLayers(layers, 2, 1856))
+                .with("expert_shared_feed_forward_length", 3712)
+                .with("expert_gating_func", 2)
+                .with("expert_weights_norm", true)
+                .with("expert_weights_scale", 2.5f)
+                .with("ssm.inner_size", 64 * 64)
+                .with("ssm.state_size", 128)
+                .with("ssm.group_count", 8)
+                .with("ssm.time_step_rank", 64)
+                .with("ssm.conv_kernel", 4)
+                .optional("blk.*.exp_probs_b.bias", "blk.*.ssm_conv1d.bias")
                 .put(all, "nemotron-3-nano-30b-a3b", layers.length(), 2688, 32, 2, 128, 1856, false);
     }
 
     private static void others(Map<String, SynthShape> all) {
+        String[] fused = {"blk.*.attn_qkv.weight", "blk.*.ffn_up.weight"};
         new Row("phi3", 32064, 4096, 10000f, 1e-5f)
-                .with("attention.sliding_window", GgufValue.ofUint32(2047))
+                .optional(fused)
+                .with("attention.sliding_window", 2047)
                 .put(all, "phi-3-mini-4k", 32, 3072, 32, 32, 96, 8192, false);
         new Row("phi3", 200064, 131072, 10000f, 1e-5f)
-                .with("rope.dimension_count", GgufValue.ofUint32(96))
-                .with("rope.scaling.attn_factor", GgufValue.of((float) Math.sqrt(1 + Math.log(32) / Math.log(4096))))
-                .with("rope.scaling.original_context_length", GgufValue.ofUint32(4096))
+                .optional(fused)
+                .optional("rope_factors_long.weight", "rope_factors_short.weight")
+                .with("rope.dimension_count", 96)
+                .with("rope.scaling.attn_factor", (float) Math.sqrt(1 + Math.log(32) / Math.log(4096)))
+                .with("rope.scaling.original_context_length", 4096)
                 .put(all, "phi-4-mini", 32, 3072, 24, 8, 128, 8192, true);
-        new Row("phi3", 100352, 16384, 250000f, 1e-5f).put(all, "phi-4", 40, 5120, 40, 10, 128, 17920, false);
+        new Row("phi3", 100352, 16384, 250000f, 1e-5f)
+                .optional(fused)
+                .put(all, "phi-4", 40, 5120, 40, 10, 128, 17920, false);
         Row olmo = new Row("olmo2", 100352, 4096, 500000f, 1e-6f);
         olmo.put(all, "olmo-2-1b", 16, 2048, 16, 16, 128, 8192, false);
         olmo.put(all, "olmo-2-7b", 32, 4096, 32, 32, 128, 11008, false);
         new Row("smollm3", 128256, 65536, 5e6f, 1e-6f).put(all, "smollm3-3b", 36, 2048, 16, 4, 128, 11008, true);
         new Row("cohere2", 256000, 132096, 50000f, 1e-5f)
-                .with("attention.sliding_window", GgufValue.ofUint32(4096))
-                .with("logit_scale", GgufValue.of(0.25f))
+                .with("attention.sliding_window", 4096)
+                .with("logit_scale", 0.25f)
+                .with("attention.layer_norm_epsilon", 1e-5f)
                 .put(all, "command-r7b", 32, 4096, 32, 8, 128, 14336, true);
         Row granite = new Row("granite", 49159, 131072, 1e7f, 1e-5f)
-                .with("embedding_scale", GgufValue.of(12f))
-                .with("residual_scale", GgufValue.of(0.22f));
-        granite.with("attention.scale", GgufValue.of(0.015625f))
-                .with("logit_scale", GgufValue.of(8f))
+                .with("embedding_scale", 12f)
+                .with("residual_scale", 0.22f);
+        granite.with("attention.scale", 0.015625f)
+                .with("logit_scale", 8f)
                 .put(all, "granite-3.3-2b", 40, 2048, 32, 8, 64, 8192, true);
-        granite.with("attention.scale", GgufValue.of(0.0078125f))
-                .with("logit_scale", GgufValue.of(16f))
+        granite.with("attention.scale", 0.0078125f)
+                .with("logit_scale", 16f)
                 .put(all, "granite-3.3-8b", 40, 4096, 32, 8, 128, 12800, true);
     }
 
@@ -174,27 +211,38 @@ final class SynthPresets {
             float normEpsilon,
             int experts,
             int expertsUsed,
-            Map<String, GgufValue> keys) {
+            Map<String, GgufValue> keys,
+            Set<String> optional) {
         Row(String architecture, int vocabulary, int context, float ropeFreqBase, float normEpsilon) {
-            this(architecture, vocabulary, context, ropeFreqBase, normEpsilon, 0, 0, Map.of());
+            this(architecture, vocabulary, context, ropeFreqBase, normEpsilon, 0, 0, Map.of(), Set.of());
         }
 
-        Row with(String key, GgufValue value) {
-            return with(Map.of(key, value));
+        Row with(String key, Object value) {
+            return with(new SynthKeys().put(key, value).map());
         }
 
         Row with(Map<String, GgufValue> further) {
             Map<String, GgufValue> more = new LinkedHashMap<>(keys);
             more.putAll(further);
-            return new Row(architecture, vocabulary, context, ropeFreqBase, normEpsilon, experts, expertsUsed, more);
+            return changed(context, experts, expertsUsed, more, optional);
+        }
+
+        Row optional(String... tensors) {
+            Set<String> more = new TreeSet<>(optional);
+            more.addAll(List.of(tensors));
+            return changed(context, experts, expertsUsed, keys, more);
         }
 
         Row experts(int count, int used) {
-            return new Row(architecture, vocabulary, context, ropeFreqBase, normEpsilon, count, used, keys);
+            return changed(context, count, used, keys, optional);
         }
 
         Row context(int length) {
-            return new Row(architecture, vocabulary, length, ropeFreqBase, normEpsilon, experts, expertsUsed, keys);
+            return changed(length, experts, expertsUsed, keys, optional);
+        }
+
+        private Row changed(int length, int count, int used, Map<String, GgufValue> further, Set<String> tensors) {
+            return new Row(architecture, vocabulary, length, ropeFreqBase, normEpsilon, count, used, further, tensors);
         }
 
         void put(
@@ -207,7 +255,7 @@ final class SynthPresets {
                 int headLength,
                 int feedForward,
                 boolean tied) {
-            put(all, name, layers, embedding, heads, headsKv, headLength, feedForward, tied, false);
+            put(all, name, layers, embedding, heads, headsKv, headLength, feedForward, tied, RopeFactors.NONE);
         }
 
         void put(
@@ -220,7 +268,7 @@ final class SynthPresets {
                 int headLength,
                 int feedForward,
                 boolean tied,
-                boolean ropeFactors) {
+                RopeFactors ropeFactors) {
             all.put(
                     name,
                     new SynthShape(
@@ -241,7 +289,8 @@ final class SynthPresets {
                             ropeFactors,
                             tied,
                             1,
-                            keys));
+                            keys,
+                            optional));
         }
     }
 }

@@ -4,18 +4,20 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufValue;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeSet;
+import java.util.Set;
 
 /// The hyperparameters of a model with random weights.
 ///
 /// @param name what `general.name` says
-/// @param architecture `general.architecture`, one of those that [SynthTensors] knows
+/// @param architecture `general.architecture`
 /// @param layers number of layers
 /// @param embedding length of the residual stream
 /// @param heads attention heads
@@ -28,10 +30,13 @@ import java.util.TreeSet;
 /// @param context longest context the model claims
 /// @param ropeFreqBase base of the rotation frequencies
 /// @param normEpsilon epsilon of RMSNorm
-/// @param ropeFactors whether there is a `rope_freqs.weight`, as Llama 3.1 and later have it
+/// @param ropeFactors what `rope_freqs.weight` holds
 /// @param tied whether the embedding is the output matrix too
 /// @param seed where randomness starts; equal shapes give equal files
-/// @param keys further keys, without the architecture before them; they replace usual ones
+/// @param keys further keys, without the architecture before them, or such as begin with
+///     `tokenizer.`; they replace usual ones
+/// @param optional names of tensors that an architecture can do without, and which the model has;
+///     `blk.*.` stands for each layer. Those that the architecture does not use then are left out
 public record SynthShape(
         String name,
         String architecture,
@@ -47,20 +52,28 @@ public record SynthShape(
         int context,
         float ropeFreqBase,
         float normEpsilon,
-        boolean ropeFactors,
+        RopeFactors ropeFactors,
         boolean tied,
         long seed,
-        Map<String, GgufValue> keys) {
+        Map<String, GgufValue> keys,
+        Set<String> optional) {
     /// Fewest tokens: 256 bytes and three special tokens.
     public static final int MIN_VOCABULARY = 259;
+
+    /// By what the frequencies of the rotation are divided.
+    public enum RopeFactors {
+        /// There is no such tensor.
+        NONE,
+        /// As in Llama 3.1 and later: long waves by 32, for an original context of 8192.
+        STRETCHED,
+        /// As in Gemma 4: all pairs but the first quarter hardly turn.
+        QUARTER
+    }
 
     /// Checks that the numbers match.
     public SynthShape {
         Objects.requireNonNull(name, "name");
-        if (!SynthTensors.ARCHITECTURES.contains(architecture)) {
-            throw argument("Architecture " + architecture + " cannot be generated; expected one of "
-                    + String.join(", ", new TreeSet<>(SynthTensors.ARCHITECTURES)) + ".");
-        }
+        Objects.requireNonNull(architecture, "architecture");
         atLeast(1, "layers", layers);
         atLeast(1, "embedding", embedding);
         atLeast(1, "heads", heads);
@@ -85,6 +98,7 @@ public record SynthShape(
                     + "; expected positive numbers.");
         }
         keys = Collections.unmodifiableMap(new LinkedHashMap<>(keys));
+        optional = Set.copyOf(optional);
     }
 
     /// {@return a known shape}
@@ -125,6 +139,9 @@ public record SynthShape(
     /// Builds a shape that differs from another one in some numbers. Not safe for several threads.
     public static final class Builder {
         private final SynthShape base;
+        private final Map<String, GgufValue> keys;
+        private final Set<String> optional;
+        private String architecture;
         private int layers;
         private int embedding;
         private int heads;
@@ -140,6 +157,9 @@ public record SynthShape(
 
         private Builder(SynthShape base) {
             this.base = base;
+            keys = new LinkedHashMap<>(base.keys);
+            optional = new HashSet<>(base.optional);
+            architecture = base.architecture;
             layers = base.layers;
             embedding = base.embedding;
             heads = base.heads;
@@ -152,6 +172,30 @@ public record SynthShape(
             context = base.context;
             tied = base.tied;
             seed = base.seed;
+        }
+
+        /// {@return this}
+        ///
+        /// @param id another architecture, with the numbers of this shape
+        public Builder architecture(String id) {
+            architecture = id;
+            return this;
+        }
+
+        /// {@return this}
+        ///
+        /// @param further more keys, without the architecture before them
+        public Builder keys(Map<String, GgufValue> further) {
+            keys.putAll(further);
+            return this;
+        }
+
+        /// {@return this}
+        ///
+        /// @param tensors more tensors that an architecture can do without
+        public Builder optional(Collection<String> tensors) {
+            optional.addAll(tensors);
+            return this;
         }
 
         /// {@return this}
@@ -238,7 +282,7 @@ public record SynthShape(
         public SynthShape build() {
             return new SynthShape(
                     base.name,
-                    base.architecture,
+                    architecture,
                     layers,
                     embedding,
                     heads,
@@ -254,21 +298,22 @@ public record SynthShape(
                     base.ropeFactors,
                     tied,
                     seed,
-                    keys());
+                    cutKeys(),
+                    optional);
         }
 
-        private Map<String, GgufValue> keys() {
-            Map<String, GgufValue> keys = new LinkedHashMap<>(base.keys);
-            keys.replaceAll((key, value) -> switch (value.value()) {
+        private Map<String, GgufValue> cutKeys() {
+            Map<String, GgufValue> cut = new LinkedHashMap<>(keys);
+            cut.replaceAll((key, value) -> switch (value.value()) {
                 case boolean[] each -> new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
                 case long[] each -> new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
                 // The last layers share, which are the first to go.
                 case Number last
-                when key.equals(Gemma4Tensors.SHARED) ->
+                when key.equals(SynthKeys.SHARED_KV) ->
                     GgufValue.ofUint32(Math.max(0, last.longValue() - (base.layers - cut())));
                 default -> value;
             });
-            return keys;
+            return cut;
         }
 
         private int cut() {

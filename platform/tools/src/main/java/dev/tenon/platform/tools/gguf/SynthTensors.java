@@ -1,61 +1,24 @@
 package dev.tenon.platform.tools.gguf;
 
-import java.util.ArrayList;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelSource;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.function.Function;
-import java.util.stream.LongStream;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
-/// The tensors of a model of each architecture, by the names of GGUF.
+/// The tensors of a model: the weights of the graph that its architecture builds from the metadata.
 final class SynthTensors {
-    /// The architectures whose tensors are known.
-    static final Set<String> ARCHITECTURES = Set.of(
-            "cohere2",
-            "deepseek2",
-            "gemma2",
-            "gemma3",
-            "gemma4",
-            "glm4moe",
-            "gpt-oss",
-            "granite",
-            "lfm2",
-            "lfm2moe",
-            "llama",
-            "nemotron_h_moe",
-            "olmo2",
-            "olmoe",
-            "phi3",
-            "qwen2",
-            "qwen3",
-            "qwen35",
-            "qwen35moe",
-            "qwen3moe",
-            "smollm3");
-
-    /// Norms of the attention's and the feed-forward's result.
-    private static final Set<String> NORMS_AFTER = Set.of("gemma2", "gemma3", "olmo2");
-    /// Architectures whose blocks have no norm of that name before the feed-forward.
-    private static final Set<String> NO_FFN_NORM = Set.of("cohere2", "gpt-oss", "olmo2");
-    private static final Set<String> HEAD_NORMS = Set.of("gemma3", "qwen3", "qwen3moe");
-    /// Norms of queries and keys over all heads together.
-    private static final Set<String> ROW_NORMS = Set.of("olmo2", "olmoe");
-    private static final Set<String> QKV_BIASES = Set.of("gpt-oss", "qwen2");
-    /// Those of models whose layers differ.
-    private static final Map<String, Function<SynthShape, List<Tensor>>> OWN = Map.of(
-            "deepseek2", SharedExpertTensors::of,
-            "gemma4", Gemma4Tensors::of,
-            "glm4moe", SharedExpertTensors::of,
-            "lfm2", Lfm2Tensors::of,
-            "lfm2moe", Lfm2Tensors::of,
-            "nemotron_h_moe", NemotronTensors::of,
-            "qwen35", Qwen35Tensors::of,
-            "qwen35moe", Qwen35Tensors::of);
-
-    private final SynthShape shape;
-    private final String architecture;
-    private final List<Tensor> all = new ArrayList<>();
+    private static final String LAYER = "blk.*.";
 
     /// A tensor to be written.
     ///
@@ -67,133 +30,89 @@ final class SynthTensors {
         }
     }
 
-    private SynthTensors(SynthShape shape) {
-        this.shape = shape;
-        this.architecture = shape.architecture();
-    }
+    private SynthTensors() {}
 
     /// {@return the tensors of a model, those outside layers first, then layer by layer, by name}
     ///
-    /// @param shape hyperparameters
-    static List<Tensor> of(SynthShape shape) {
-        return new SynthTensors(shape).run();
+    /// @param shape says which tensors there are that an architecture can do without
+    /// @param metadata what the file says
+    /// @param installed among them the architecture
+    /// @throws UnsupportedModelException (`MODEL-003`) if it is not installed, or asks for other
+    ///     tensors when it sees those that it asks for
+    static List<Tensor> of(
+            SynthShape shape, Map<String, GgufValue> metadata, Collection<? extends ModelArchitecture> installed) {
+        ModelArchitecture architecture = installed.stream()
+                .filter(each -> each.id().equals(shape.architecture()))
+                .findFirst()
+                .orElseThrow(() -> new UnsupportedModelException(
+                        ErrorCode.MODEL_ARCHITECTURE,
+                        "No installed bundle serves architecture " + shape.architecture() + "; installed are "
+                                + installed.stream()
+                                        .map(ModelArchitecture::id)
+                                        .sorted()
+                                        .collect(Collectors.joining(", "))
+                                + ". Install one that does."));
+        GgufMetadata keys = GgufMetadata.of("a model with the shape of " + shape.name(), metadata);
+        Map<String, List<Long>> asked = asked(architecture, keys, optional(shape));
+        if (!asked(architecture, keys, asked).equals(asked)) {
+            throw new UnsupportedModelException(
+                    ErrorCode.MODEL_ARCHITECTURE,
+                    "Architecture " + shape.architecture() + " asks for other tensors when it sees those that it asked"
+                            + " for. Name those that decide it, or take another shape.");
+        }
+        return asked.entrySet().stream()
+                .map(entry -> new Tensor(entry.getKey(), entry.getValue()))
+                .sorted(Comparator.comparingInt((Tensor tensor) -> QuantMix.layer(tensor.name()))
+                        .thenComparing(Tensor::name))
+                .toList();
     }
 
-    /// {@return the key of the norms' epsilon, without the architecture}
-    ///
-    /// @param architecture one of [#ARCHITECTURES]
-    static String normEpsilonKey(String architecture) {
-        return "attention.layer_norm_" + (architecture.equals("cohere2") ? "epsilon" : "rms_epsilon");
-    }
-
-    private List<Tensor> run() {
+    /// The tensors that say how many tokens there are, and those that an architecture can do
+    /// without. It may ask how long these are: two matrices in one is what can be seen by that.
+    private static Map<String, List<Long>> optional(SynthShape shape) {
         long embedding = shape.embedding();
-        if (!shape.tied()) {
-            add("output.weight", embedding, shape.vocabulary());
-        }
-        if (!architecture.startsWith("lfm2")) {
-            add("output_norm.weight", embedding);
-        }
-        if (shape.ropeFactors()) {
-            add("rope_freqs.weight", shape.headLength() / 2);
-        }
-        if (shape.keys().containsKey("rope.scaling.attn_factor")) {
-            Object turned = shape.keys().get("rope.dimension_count").value();
-            long pairs = ((Number) turned).longValue() / 2;
-            add("rope_factors_long.weight", pairs);
-            add("rope_factors_short.weight", pairs);
-        }
-        add("token_embd.weight", embedding, shape.vocabulary());
-        all.addAll(OWN.getOrDefault(architecture, SynthTensors::layers).apply(shape));
-        all.sort(Comparator.comparingInt((Tensor tensor) -> QuantMix.layer(tensor.name()))
-                .thenComparing(Tensor::name));
-        return all;
-    }
-
-    private static List<Tensor> layers(SynthShape same) {
-        SynthTensors layers = new SynthTensors(same);
-        for (int layer = 0; layer < same.layers(); layer++) {
-            String prefix = "blk." + layer + ".";
-            layers.attention(prefix);
-            if (same.experts() > 0) {
-                layers.experts(prefix);
-            } else {
-                layers.feedForward(prefix);
+        Map<String, List<Long>> there = new HashMap<>();
+        for (String name : shape.optional()) {
+            for (int layer = 0; layer < (name.startsWith(LAYER) ? shape.layers() : 1); layer++) {
+                there.put(name.replace(LAYER, "blk." + layer + "."), List.of(embedding, 2L * shape.feedForward()));
             }
         }
-        return layers.all;
+        there.put("token_embd.weight", List.of(embedding, (long) shape.vocabulary()));
+        if (!shape.tied()) {
+            there.put("output.weight", List.of(embedding, (long) shape.vocabulary()));
+        }
+        if (shape.ropeFactors() != SynthShape.RopeFactors.NONE) {
+            there.put("rope_freqs.weight", List.of(shape.headLength() / 2L));
+        }
+        return there;
     }
 
-    private void attention(String prefix) {
-        long embedding = shape.embedding();
-        long queries = shape.queryLength();
-        long keys = shape.keyLength();
-        if (!architecture.equals("olmo2")) {
-            add(prefix + "attn_norm.weight", embedding);
+    /// {@return the weights of the graphs for a long context and for a short one, in which some
+    ///     architectures use others}
+    private static Map<String, List<Long>> asked(
+            ModelArchitecture architecture, GgufMetadata keys, Map<String, List<Long>> shapes) {
+        Map<String, TensorInfo> there = new HashMap<>();
+        shapes.forEach((name, shape) -> there.put(name, new TensorInfo(name, 0, shape, 0, 0, 0)));
+        Map<String, List<Long>> asked = new TreeMap<>();
+        for (int context : new int[] {0, 1}) {
+            architecture
+                    .define(new ModelSource(keys, there, context))
+                    .graph()
+                    .expanded()
+                    .weights()
+                    .forEach(weight -> asked.put(weight.name(), lengths(weight)));
         }
-        if (architecture.equals("phi3")) {
-            add(prefix + "attn_qkv.weight", embedding, queries + 2 * keys);
-        } else {
-            add(prefix + "attn_q.weight", embedding, queries);
-            add(prefix + "attn_k.weight", embedding, keys);
-            add(prefix + "attn_v.weight", embedding, keys);
-        }
-        if (QKV_BIASES.contains(architecture)) {
-            add(prefix + "attn_q.bias", queries);
-            add(prefix + "attn_k.bias", keys);
-            add(prefix + "attn_v.bias", keys);
-        }
-        if (HEAD_NORMS.contains(architecture)) {
-            add(prefix + "attn_q_norm.weight", shape.headLength());
-            add(prefix + "attn_k_norm.weight", shape.headLength());
-        } else if (ROW_NORMS.contains(architecture)) {
-            add(prefix + "attn_q_norm.weight", queries);
-            add(prefix + "attn_k_norm.weight", keys);
-        }
-        add(prefix + "attn_output.weight", queries, embedding);
-        if (architecture.equals("gpt-oss")) {
-            add(prefix + "attn_output.bias", embedding);
-            add(prefix + "attn_sinks.weight", shape.heads());
-            add(prefix + "post_attention_norm.weight", embedding);
-        }
-        if (NORMS_AFTER.contains(architecture)) {
-            add(prefix + "post_attention_norm.weight", embedding);
-            add(prefix + "post_ffw_norm.weight", embedding);
-        }
-        if (!NO_FFN_NORM.contains(architecture)) {
-            add(prefix + "ffn_norm.weight", embedding);
-        }
+        return asked;
     }
 
-    private void feedForward(String prefix) {
-        long embedding = shape.embedding();
-        long length = shape.feedForward();
-        if (architecture.equals("phi3")) {
-            add(prefix + "ffn_up.weight", embedding, 2 * length);
-        } else {
-            add(prefix + "ffn_gate.weight", embedding, length);
-            add(prefix + "ffn_up.weight", embedding, length);
+    private static List<Long> lengths(Weight weight) {
+        long cols = weight.cols();
+        long rows = weight.rows();
+        long slices = weight.slices();
+        if (slices > 1) {
+            // Matrices of one element are a vector in a file.
+            return cols * rows == 1 ? List.of(slices) : List.of(cols, rows, slices);
         }
-        add(prefix + "ffn_down.weight", length, embedding);
-    }
-
-    private void experts(String prefix) {
-        long embedding = shape.embedding();
-        long length = shape.feedForward();
-        long experts = shape.experts();
-        add(prefix + "ffn_gate_inp.weight", embedding, experts);
-        add(prefix + "ffn_gate_exps.weight", embedding, length, experts);
-        add(prefix + "ffn_up_exps.weight", embedding, length, experts);
-        add(prefix + "ffn_down_exps.weight", length, embedding, experts);
-        if (architecture.equals("gpt-oss")) {
-            add(prefix + "ffn_gate_inp.bias", experts);
-            add(prefix + "ffn_gate_exps.bias", length, experts);
-            add(prefix + "ffn_up_exps.bias", length, experts);
-            add(prefix + "ffn_down_exps.bias", embedding, experts);
-        }
-    }
-
-    private void add(String name, long... lengths) {
-        all.add(new Tensor(name, LongStream.of(lengths).boxed().toList()));
+        return rows > 1 ? List.of(cols, rows) : List.of(cols);
     }
 }

@@ -2,6 +2,7 @@ package dev.tenon.platform.tools.gguf;
 
 import dev.tenon.api.gguf.GgufValue;
 import java.util.Arrays;
+import java.util.Map;
 
 /// Makes up a byte-level BPE vocabulary: 256 byte tokens, words that no merge leads to, three special
 /// tokens.
@@ -13,10 +14,9 @@ final class SynthVocabulary {
 
     /// Adds the tokenizer's metadata.
     ///
-    /// @param writer gets the keys
-    /// @param shape says how many tokens and which architecture
-    static void put(GgufWriter writer, SynthShape shape) {
-        int n = shape.vocabulary();
+    /// @param keys gets the keys
+    /// @param n how many tokens
+    static void put(Map<String, GgufValue> keys, int n) {
         String[] tokens = new String[n];
         long[] types = new long[n];
         Arrays.fill(types, NORMAL);
@@ -32,17 +32,16 @@ final class SynthVocabulary {
             types[next] = CONTROL;
             tokens[next++] = token;
         }
-        boolean llama = shape.architecture().equals("llama");
-        writer.put("tokenizer.ggml.model", GgufValue.of("gpt2"));
-        writer.put("tokenizer.ggml.pre", GgufValue.of(llama ? "llama-bpe" : "qwen2"));
-        writer.put("tokenizer.ggml.tokens", GgufValue.of(tokens));
-        writer.put("tokenizer.ggml.token_type", GgufValue.ofInt32Array(types));
-        writer.put("tokenizer.ggml.merges", GgufValue.of(new String[0]));
-        writer.put("tokenizer.ggml.bos_token_id", GgufValue.ofUint32(n - 3));
-        writer.put("tokenizer.ggml.eos_token_id", GgufValue.ofUint32(n - 1));
-        writer.put("tokenizer.ggml.padding_token_id", GgufValue.ofUint32(n - 3));
-        writer.put("tokenizer.ggml.add_bos_token", GgufValue.of(llama));
-        writer.put(
+        keys.put("tokenizer.ggml.model", GgufValue.of("gpt2"));
+        keys.put("tokenizer.ggml.pre", GgufValue.of("qwen2"));
+        keys.put("tokenizer.ggml.tokens", GgufValue.of(tokens));
+        keys.put("tokenizer.ggml.token_type", GgufValue.ofInt32Array(types));
+        keys.put("tokenizer.ggml.merges", GgufValue.of(new String[0]));
+        keys.put("tokenizer.ggml.bos_token_id", GgufValue.ofUint32(n - 3));
+        keys.put("tokenizer.ggml.eos_token_id", GgufValue.ofUint32(n - 1));
+        keys.put("tokenizer.ggml.padding_token_id", GgufValue.ofUint32(n - 3));
+        keys.put("tokenizer.ggml.add_bos_token", GgufValue.of(false));
+        keys.put(
                 "tokenizer.chat_template",
                 GgufValue.of("{%- for m in messages -%}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n"
                         + "{% endfor %}{%- if add_generation_prompt -%}<|im_start|>assistant\n{% endif %}"));

@@ -9,12 +9,20 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.api.model.ModelSource;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +37,8 @@ class SynthTests {
             .context(512)
             .seed(7)
             .build();
+
+    private static final List<ModelArchitecture> ARCHITECTURES = TestFormats.architectures();
 
     @TempDir
     Path folder;
@@ -81,7 +91,7 @@ class SynthTests {
     @Test
     void fewerLayersOfAModelWhoseLayersDifferAreItsFirst() {
         SynthShape cut = SynthShape.preset("gemma-4-e2b").toBuilder().layers(20).build();
-        assertEquals(5L, ((Number) cut.keys().get(Gemma4Tensors.SHARED).value()).longValue());
+        assertEquals(5L, ((Number) cut.keys().get(SynthKeys.SHARED_KV).value()).longValue());
         assertEquals(
                 20,
                 ((boolean[]) cut.keys().get("attention.sliding_window_pattern").value()).length);
@@ -92,7 +102,7 @@ class SynthTests {
     @Test
     void tinyModelHasTheTensorsAndKeysOfItsArchitecture() {
         Path path = folder.resolve("tiny.gguf");
-        Synth.write(path, TINY, "Q4_K_M", TestFormats.all(), ProgressListener.NONE);
+        Synth.write(path, TINY, "Q4_K_M", ARCHITECTURES, TestFormats.all(), ProgressListener.NONE);
         try (GgufFile file = TestFiles.open(path)) {
             assertEquals("qwen3", file.metadata().requiredString("general.architecture"));
             assertEquals(15, file.metadata().requiredInteger("general.file_type"));
@@ -128,7 +138,7 @@ class SynthTests {
                 .experts(3, 2)
                 .vocabulary(300)
                 .build();
-        Synth.write(path, shape, "MXFP4_MOE", TestFormats.all(), ProgressListener.NONE);
+        Synth.write(path, shape, "MXFP4_MOE", ARCHITECTURES, TestFormats.all(), ProgressListener.NONE);
         try (GgufFile file = TestFiles.open(path)) {
             assertEquals(List.of(64L, 96L, 3L), shape(file, "blk.0.ffn_gate_exps.weight"));
             assertEquals(List.of(96L, 64L, 3L), shape(file, "blk.0.ffn_down_exps.weight"));
@@ -150,15 +160,14 @@ class SynthTests {
         for (String name : SynthShape.presetNames()) {
             SynthShape base = SynthShape.preset(name);
             SynthShape shape = base.toBuilder()
-                    .layers(1)
-                    .embedding(64)
-                    .heads(2, 1, 128)
+                    .layers(Math.min(base.layers(), 7)) // the first with attention is the sixth in some
+                    .embedding(128)
                     .feedForward(64)
-                    .experts(Math.min(base.experts(), 4), Math.min(base.expertsUsed(), 2))
+                    .experts(Math.min(base.experts(), 8), Math.min(base.expertsUsed(), 2))
                     .vocabulary(300)
                     .build();
             Path path = folder.resolve(name + ".gguf");
-            Synth.write(path, shape, "Q8_0", TestFormats.all(), ProgressListener.NONE);
+            Synth.write(path, shape, "Q8_0", ARCHITECTURES, TestFormats.all(), ProgressListener.NONE);
             try (GgufFile file = TestFiles.open(path)) {
                 assertEquals(base.architecture(), file.metadata().requiredString("general.architecture"));
             }
@@ -176,7 +185,7 @@ class SynthTests {
                 .vocabulary(300)
                 .tied(false)
                 .build();
-        Synth.write(path, shape, "F16", TestFormats.all(), ProgressListener.NONE);
+        Synth.write(path, shape, "F16", ARCHITECTURES, TestFormats.all(), ProgressListener.NONE);
         try (GgufFile file = TestFiles.open(path)) {
             assertEquals(List.of(128L, 300L), shape(file, "output.weight"));
             TensorInfo factors = file.tensor("rope_freqs.weight").orElseThrow();
@@ -200,10 +209,17 @@ class SynthTests {
         Path one = folder.resolve("one.gguf");
         Path four = folder.resolve("four.gguf");
         Path other = folder.resolve("other.gguf");
-        Synth.write(one, TINY, "Q8_0", TestFormats.all(), 1, false, ProgressListener.NONE);
-        Synth.write(four, TINY, "Q8_0", TestFormats.all(), 4, false, ProgressListener.NONE);
+        Synth.write(one, TINY, "Q8_0", ARCHITECTURES, TestFormats.all(), 1, false, ProgressListener.NONE);
+        Synth.write(four, TINY, "Q8_0", ARCHITECTURES, TestFormats.all(), 4, false, ProgressListener.NONE);
         Synth.write(
-                other, TINY.toBuilder().seed(8).build(), "Q8_0", TestFormats.all(), 4, false, ProgressListener.NONE);
+                other,
+                TINY.toBuilder().seed(8).build(),
+                "Q8_0",
+                ARCHITECTURES,
+                TestFormats.all(),
+                4,
+                false,
+                ProgressListener.NONE);
         assertEquals(-1, Files.mismatch(one, four));
         assertTrue(Files.mismatch(one, other) > 0);
     }
@@ -213,8 +229,8 @@ class SynthTests {
         SynthShape shape = TINY.toBuilder().embedding(1024).vocabulary(60_000).build();
         Path one = folder.resolve("one.gguf");
         Path two = folder.resolve("two.gguf");
-        Synth.write(one, shape, "Q8_0", TestFormats.all(), 1, false, ProgressListener.NONE);
-        Synth.write(two, shape, "Q8_0", TestFormats.all(), 2, false, ProgressListener.NONE);
+        Synth.write(one, shape, "Q8_0", ARCHITECTURES, TestFormats.all(), 1, false, ProgressListener.NONE);
+        Synth.write(two, shape, "Q8_0", ARCHITECTURES, TestFormats.all(), 2, false, ProgressListener.NONE);
         assertEquals(-1, Files.mismatch(one, two));
         try (GgufFile file = TestFiles.open(one)) {
             assertTrue(file.sizeBytes() > 60_000 * 1024L);
@@ -227,11 +243,59 @@ class SynthTests {
     void formatThatIsNotInstalledIsRefused() throws IOException {
         UnsupportedModelException error = assertThrows(
                 UnsupportedModelException.class,
-                () -> Synth.write(folder.resolve("x"), TINY, "Q6_K", List.of(), ProgressListener.NONE));
+                () -> Synth.write(folder.resolve("x"), TINY, "Q6_K", ARCHITECTURES, List.of(), ProgressListener.NONE));
         assertEquals(ErrorCode.MODEL_TENSOR_FORMAT, error.code());
         try (var files = Files.list(folder)) {
             assertEquals(Set.of(), Set.of(files.toArray()));
         }
+    }
+
+    @Test
+    void theArchitectureSaysWhichTensorsThereAre() {
+        ModelArchitecture own = new ModelArchitecture() {
+            @Override
+            public String id() {
+                return "own";
+            }
+
+            @Override
+            public ModelDefinition define(ModelSource source) {
+                ModelConfig config = ModelConfig.read(source, 10_000);
+                GraphBuilder graph = new GraphBuilder("own");
+                Value x = graph.embedding("x", new Weight("token_embd.weight", config.embeddingLength(), 1000));
+                int width = source.metadata().requiredInteger("own.middle");
+                x = graph.linear("in", x, new Weight("in.weight", x.width(), width), Optional.empty());
+                for (int layer = 0; layer < config.blockCount(); layer++) {
+                    String name = "blk." + layer + ".gain.weight";
+                    x = source.has(name) ? graph.rmsNorm("gain", x, Weight.vector(name, width), 1e-5f) : x;
+                }
+                Weight head = new Weight("head.weight", width, 1000);
+                return new ModelDefinition(config, graph.build(graph.linear("y", x, head, Optional.empty())));
+            }
+        };
+        SynthShape shape = TINY.toBuilder()
+                .architecture("own")
+                .keys(new SynthKeys().put("middle", 96).map())
+                .optional(List.of("blk.*.gain.weight", "blk.*.not.weight"))
+                .build();
+        Path path = folder.resolve("own.gguf");
+        Synth.write(path, shape, "Q8_0", List.of(own), TestFormats.all(), ProgressListener.NONE);
+        try (GgufFile file = TestFiles.open(path)) {
+            assertEquals(
+                    List.of(
+                            "head.weight [96, 1000]",
+                            "in.weight [256, 96]",
+                            "token_embd.weight [256, 1000]",
+                            "blk.0.gain.weight [96]",
+                            "blk.1.gain.weight [96]"),
+                    file.tensors().stream().map(t -> t.name() + " " + t.shape()).toList());
+        }
+        UnsupportedModelException error = assertThrows(
+                UnsupportedModelException.class,
+                () -> Synth.write(
+                        folder.resolve("x"), TINY, "Q8_0", List.of(own), TestFormats.all(), ProgressListener.NONE));
+        assertEquals(ErrorCode.MODEL_ARCHITECTURE, error.code());
+        assertTrue(error.getMessage().contains("qwen3; installed are own"), error.getMessage());
     }
 
     @Test
@@ -255,11 +319,13 @@ class SynthTests {
     }
 
     private static void assertWeights(long expected, String preset) {
-        assertEquals(4 * expected, Synth.weightBytes(SynthShape.preset(preset), "F32", TensorTypes.standard()));
+        assertEquals(
+                4 * expected,
+                Synth.weightBytes(SynthShape.preset(preset), "F32", ARCHITECTURES, TensorTypes.standard()));
     }
 
     private static void assertBytes(double expected, String preset, String mix) {
-        long bytes = Synth.weightBytes(SynthShape.preset(preset), mix, TensorTypes.standard());
+        long bytes = Synth.weightBytes(SynthShape.preset(preset), mix, ARCHITECTURES, TensorTypes.standard());
         assertEquals(expected, bytes, expected * 0.003, preset + " " + mix);
     }
 

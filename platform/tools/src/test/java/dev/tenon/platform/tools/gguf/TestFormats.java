@@ -1,5 +1,6 @@
 package dev.tenon.platform.tools.gguf;
 
+import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import java.lang.foreign.MemorySegment;
@@ -8,6 +9,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.ServiceLoader;
 
 /// Formats that these tests bring along, so that they need no format bundle.
 public final class TestFormats {
@@ -140,5 +142,12 @@ public final class TestFormats {
         public void quantize(float[] source, int sourceOffset, MemorySegment target, long offsetBytes, int n) {
             target.asSlice(offsetBytes, bytesFor(n)).fill((byte) 0);
         }
+    }
+
+    /// {@return the architectures of the project}
+    public static List<ModelArchitecture> architectures() {
+        return ServiceLoader.load(ModelArchitecture.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .toList();
     }
 }

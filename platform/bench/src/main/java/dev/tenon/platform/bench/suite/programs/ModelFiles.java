@@ -37,7 +37,7 @@ final class ModelFiles {
 
     /// {@return bytes of the model's weights}
     long bytes(ModelSpec spec) {
-        return Synth.weightBytes(spec.shape(), spec.type(), TensorTypes.of(engine.formats()));
+        return Synth.weightBytes(spec.shape(), spec.type(), engine.architectures(), TensorTypes.of(engine.formats()));
     }
 
     /// {@return a file that need not be made: a real one, or one that was made before}
@@ -69,7 +69,15 @@ final class ModelFiles {
                     ErrorCode.IO, options.madeModels() + " cannot be used for models: " + e.getMessage(), e);
         }
         try (Progress bar = console.progress("make " + spec.label(), -1, "bytes")) {
-            Synth.write(file, spec.shape(), spec.type(), engine.formats(), options.team(), false, bar::to);
+            Synth.write(
+                    file,
+                    spec.shape(),
+                    spec.type(),
+                    engine.architectures(),
+                    engine.formats(),
+                    options.team(),
+                    false,
+                    bar::to);
         }
         return file;
     }

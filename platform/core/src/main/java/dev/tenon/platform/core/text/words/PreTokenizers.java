@@ -2,6 +2,10 @@ package dev.tenon.platform.core.text.words;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.UnsupportedModelException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
 
 /// The pre-tokenizers by the names that `tokenizer.ggml.pre` gives them. One is made only when a file asks
 /// for it.
@@ -15,13 +19,33 @@ public final class PreTokenizers {
     /// @param addBos whether BOS is added when the file does not say
     public record Rules(PreTokenizer splitter, boolean wholeWords, boolean addBos) {}
 
-    private static final String KNOWN =
-            "default, llama-bpe, llama3, llama-v3, falcon3, falcon-h1, pixtral, midm-2.0, lfm2, smaug-bpe, dbrx, glm4, "
-                    + "chatglm-bpe, qwen2, deepseek-r1-qwen, megrez, kormo, stablelm2, hunyuan, grok-2, gpt-2, phi-2, "
-                    + "mpt, olmo, jais, exaone4, gigachat, jina-es, jina-de, jina-v1-en, jina-v2-es, jina-v2-de, "
-                    + "jina-v2-code, roberta-bpe, a.x-4.0, mellum, trillion, granite-docling, smollm, starcoder, "
-                    + "refact, command-r, codeshell, exaone, minerva-7b, tekken, gpt-4o, llama4, deepseek-llm, "
-                    + "deepseek-coder, deepseek-v3, hunyuan-dense, falcon, modern-bert, qwen35, minimax-m2, kimi-k2";
+    private static final Map<String, Supplier<Rules>> BY_NAME = new LinkedHashMap<>();
+
+    static {
+        put(() -> rules(RegexSplitter.byDefault()), "default");
+        put(
+                () -> new Rules(new WordScanner.Cl100k(3, false), true, true),
+                "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2");
+        put(() -> rules(new WordScanner.Cl100k(3, false)), "smaug-bpe dbrx glm4 chatglm-bpe");
+        put(
+                () -> rules(new WordScanner.Cl100k(1, false)),
+                "qwen2 deepseek-r1-qwen megrez kormo stablelm2 hunyuan grok-2");
+        put(
+                () -> rules(new WordScanner.Gpt2()),
+                "gpt-2 phi-2 mpt olmo jais exaone4 gigachat jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code"
+                        + " roberta-bpe a.x-4.0 mellum trillion granite-docling modern-bert");
+        put(
+                () -> rules(new WordScanner.SingleNumbers().then(new WordScanner.Gpt2())),
+                "smollm starcoder refact command-r codeshell exaone minerva-7b");
+        put(() -> new Rules(new WordScanner.O200k(1, false, false), true, true), "tekken");
+        put(() -> rules(new WordScanner.O200k(3, true, false)), "gpt-4o llama4 minimax-m2");
+        put(() -> rules(new WordScanner.O200k(3, true, true)), "kimi-k2");
+        put(() -> rules(new WordScanner.Cl100k(1, true)), "qwen35");
+        put(() -> rules(RegexSplitter.deepSeekLlm()), "deepseek-llm");
+        put(() -> rules(RegexSplitter.deepSeekCoder()), "deepseek-coder");
+        put(() -> rules(RegexSplitter.deepSeekV3()), "deepseek-v3 hunyuan-dense");
+        put(() -> rules(RegexSplitter.falcon()), "falcon");
+    }
 
     private PreTokenizers() {}
 
@@ -32,54 +56,26 @@ public final class PreTokenizers {
     /// @return the rules
     /// @throws UnsupportedModelException (`MODEL-008`) if the name is unknown
     public static Rules of(String name, String source) {
-        return switch (name) {
-            case "llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2" ->
-                new Rules(new WordScanner.Cl100k(3, false), true, true);
-            case "smaug-bpe", "dbrx", "glm4", "chatglm-bpe" -> rules(new WordScanner.Cl100k(3, false));
-            case "qwen2", "deepseek-r1-qwen", "megrez", "kormo", "stablelm2", "hunyuan", "grok-2" ->
-                rules(new WordScanner.Cl100k(1, false));
-            case "gpt-2",
-                    "phi-2",
-                    "mpt",
-                    "olmo",
-                    "jais",
-                    "exaone4",
-                    "gigachat",
-                    "jina-es",
-                    "jina-de",
-                    "jina-v1-en",
-                    "jina-v2-es",
-                    "jina-v2-de",
-                    "jina-v2-code",
-                    "roberta-bpe",
-                    "a.x-4.0",
-                    "mellum",
-                    "trillion",
-                    "granite-docling",
-                    "modern-bert" -> rules(new WordScanner.Gpt2());
-            case "smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b" ->
-                rules(new WordScanner.SingleNumbers().then(new WordScanner.Gpt2()));
-            case "tekken" -> new Rules(new WordScanner.O200k(1, false, false), true, true);
-            case "gpt-4o", "llama4", "minimax-m2" -> rules(new WordScanner.O200k(3, true, false));
-            case "kimi-k2" -> rules(new WordScanner.O200k(3, true, true));
-            case "qwen35" -> rules(new WordScanner.Cl100k(1, true));
-            case "deepseek-llm" -> rules(RegexSplitter.deepSeekLlm());
-            case "deepseek-coder" -> rules(RegexSplitter.deepSeekCoder());
-            case "deepseek-v3", "hunyuan-dense" -> rules(RegexSplitter.deepSeekV3());
-            case "falcon" -> rules(RegexSplitter.falcon());
-            case "default" -> rules(RegexSplitter.byDefault());
-            default ->
-                throw new UnsupportedModelException(
-                        ErrorCode.MODEL_TOKENIZER,
-                        "Metadata key tokenizer.ggml.pre in " + source + " names the pre-tokenizer \"" + name
-                                + "\", which is not known; known are " + KNOWN
-                                + ". Use a newer version, or set the key to a known one that cuts words alike.");
-        };
+        Supplier<Rules> rules = BY_NAME.get(name);
+        if (rules == null) {
+            throw new UnsupportedModelException(
+                    ErrorCode.MODEL_TOKENIZER,
+                    "Metadata key tokenizer.ggml.pre in " + source + " names the pre-tokenizer \"" + name
+                            + "\", which is not known; known are " + String.join(", ", known())
+                            + ". Use a newer version, or set the key to a known one that cuts words alike.");
+        }
+        return rules.get();
     }
 
     /// {@return the known names}
-    static String[] known() {
-        return KNOWN.split(", ");
+    static Set<String> known() {
+        return BY_NAME.keySet();
+    }
+
+    private static void put(Supplier<Rules> rules, String names) {
+        for (String name : names.split(" ")) {
+            BY_NAME.put(name, rules);
+        }
     }
 
     private static Rules rules(PreTokenizer splitter) {

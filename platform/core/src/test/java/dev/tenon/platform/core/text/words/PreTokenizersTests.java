@@ -185,7 +185,7 @@ class PreTokenizersTests {
 
     @Test
     void everyKnownNameHasRules() {
-        assertTrue(PreTokenizers.known().length > 50);
+        assertTrue(PreTokenizers.known().size() > 50);
         for (String name : PreTokenizers.known()) {
             assertEquals("Hello 1\n", String.join("", words(name, "Hello 1\n")), name);
         }

@@ -1,0 +1,123 @@
+package dev.tenon.itest.golden;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.model.ModelArchitecture;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+
+/// A model of the golden set and what is known of it, found in the set's folders: those of the project, and those
+/// of the larger set where it is.
+///
+/// @param folder the folder
+/// @param name the file's name without `.gguf`
+/// @param json sequences and their results
+record GoldenModel(String folder, String name, JsonNode json) {
+    static final List<String> FOLDERS = List.of("models", "models-more");
+
+    private static final Map<String, ModelArchitecture> ARCHITECTURES =
+            ServiceLoader.load(ModelArchitecture.class).stream()
+                    .map(ServiceLoader.Provider::get)
+                    .collect(Collectors.toMap(ModelArchitecture::id, architecture -> architecture));
+
+    /// {@return the models whose architecture a bundle serves, by folder and name}
+    static List<GoldenModel> all() {
+        List<GoldenModel> models = new ArrayList<>();
+        for (String folder : FOLDERS) {
+            for (String name : names(folder)) {
+                JsonNode json = GoldenData.json(GoldenData.file(folder + "/" + name + ".json"));
+                if (ARCHITECTURES.containsKey(json.get("arch").asText())) {
+                    models.add(new GoldenModel(folder, name, json));
+                }
+            }
+        }
+        return models;
+    }
+
+    private static Set<String> names(String folder) {
+        Set<String> names = new TreeSet<>();
+        for (Path each : GoldenData.folders("golden/" + folder)) {
+            try (Stream<Path> files = Files.list(each)) {
+                files.map(file -> file.getFileName().toString())
+                        .filter(file -> file.endsWith(".json"))
+                        .forEach(file -> names.add(file.replace(".json", "")));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return names;
+    }
+
+    /// {@return those that continue texts}
+    static Stream<GoldenModel> ofLanguage() {
+        return all().stream().filter(model -> !model.json.has("n_out"));
+    }
+
+    /// {@return those that make vectors of texts}
+    static Stream<GoldenModel> ofVectors() {
+        return all().stream().filter(model -> model.json.has("n_out") && !model.ranks());
+    }
+
+    /// {@return those that score texts}
+    static Stream<GoldenModel> ofScores() {
+        return all().stream().filter(GoldenModel::ranks);
+    }
+
+    /// {@return one test a model}
+    static Stream<DynamicTest> each(Stream<GoldenModel> models, Consumer<GoldenModel> test) {
+        return models.map(model -> DynamicTest.dynamicTest(model.name, () -> test.accept(model)));
+    }
+
+    boolean ranks() {
+        return json.path("pooling").asText().equals("rank");
+    }
+
+    /// The output that the results are of.
+    String output() {
+        return ranks() ? Graph.SCORES : json.has("n_out") ? Graph.EMBEDDING : Graph.LOGITS;
+    }
+
+    Path path() {
+        return GoldenData.file(folder + "/" + name + ".gguf");
+    }
+
+    float[] truth() {
+        return GoldenData.floats(
+                GoldenData.file(folder + "/" + json.get("files").get("f64").asText()));
+    }
+
+    List<JsonNode> sequences() {
+        return json.get("sequences").valueStream().toList();
+    }
+
+    int[] ids(String sequence) {
+        return sequences().stream()
+                .filter(s -> s.get("name").asText().equals(sequence))
+                .map(s -> GoldenData.ints(s.get("ids")))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    LoadRequest.Builder request() {
+        return LoadRequest.builder(path()).keyType(KvType.F32).valueType(KvType.F32);
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}
