@@ -77,9 +77,11 @@ record GoldenModel(String folder, String name, JsonNode json) {
         return all().stream().filter(GoldenModel::ranks);
     }
 
-    /// {@return one test a model}
+    /// {@return one test a model, and one that is skipped where the larger set is missing}
     static Stream<DynamicTest> each(Stream<GoldenModel> models, Consumer<GoldenModel> test) {
-        return models.map(model -> DynamicTest.dynamicTest(model.name, () -> test.accept(model)));
+        Stream<DynamicTest> tests = models.map(model -> DynamicTest.dynamicTest(model.name, () -> test.accept(model)));
+        DynamicTest others = DynamicTest.dynamicTest("the larger set", () -> GoldenData.larger("golden/models-more"));
+        return Stream.concat(tests, Stream.of(others));
     }
 
     boolean ranks() {
