@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /// How a weight lies in device memory.
@@ -27,39 +27,28 @@ public record DeviceFormat(
         boolean integer,
         boolean transcoded,
         Optional<CudaFragment> fragment) {
-    private static final Map<String, DeviceFormat> NATIVE = Stream.of(
-                    of("Q8_0", 32, 34, true, true),
-                    of("Q4_0", 32, 18, true, true),
-                    of("Q4_1", 32, 20, true, true),
-                    of("Q5_0", 32, 22, true, true),
-                    of("Q5_1", 32, 24, true, true),
-                    of("IQ4_NL", 32, 18, true, true),
-                    of("MXFP4", 32, 17, true, true),
-                    of("IQ4_XS", 256, 136, true, true),
-                    of("Q6_K", 256, 210, true, true),
-                    of("Q5_K", 256, 176, true, true),
-                    of("Q4_K", 256, 144, true, true),
-                    of("Q3_K", 256, 110, true, true),
-                    of("Q2_K", 256, 84, true, true),
-                    of("F16", 1, 2, false, false),
-                    of("BF16", 1, 2, false, false),
-                    of("F32", 1, 4, false, false))
-            .collect(Collectors.toUnmodifiableMap(DeviceFormat::id, format -> format));
+    /// Formats whose blocks are rearranged, and meet activations of 8 bits in kernels for few rows.
+    private static final Set<String> BLOCKS = Set.of(
+            "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL", "MXFP4", "IQ4_XS", "Q6_K", "Q5_K", "Q4_K", "Q3_K",
+            "Q2_K");
+
+    /// Formats that lie as in the file.
+    private static final Set<String> FLOATS = Set.of("F16", "BF16", "F32");
 
     /// Float32, as it is in the file.
-    public static final DeviceFormat F32 = NATIVE.get("F32");
+    public static final DeviceFormat F32 = asInFile("F32", Float.BYTES);
 
     /// Bytes of a block whose scales take more room on the device than in the file.
     private static final Map<String, Integer> DEVICE_BYTES =
             Map.of("Q5_K", 180, "Q4_K", 148, "Q3_K", 114, "IQ4_XS", 138);
 
-    private static DeviceFormat of(String id, int blockSize, int blockBytes, boolean repacked, boolean integer) {
-        return new DeviceFormat(id, blockSize, blockBytes, repacked, integer, false, Optional.empty());
+    private static DeviceFormat asInFile(String id, int bytes) {
+        return new DeviceFormat(id, 1, bytes, false, false, false, Optional.empty());
     }
 
     /// {@return the ids of the formats that have kernels of their own, in alphabetical order}
     public static List<String> nativeIds() {
-        return NATIVE.keySet().stream().sorted().toList();
+        return Stream.concat(BLOCKS.stream(), FLOATS.stream()).sorted().toList();
     }
 
     /// Chooses how a format lies on the device: as it is if there are kernels for it, through a
@@ -75,11 +64,14 @@ public record DeviceFormat(
             return new DeviceFormat(
                     id, format.blockSize(), format.blockBytes(), false, false, false, Optional.of(fragment));
         }
-        DeviceFormat known = NATIVE.get(format.id());
-        if (known != null) {
-            return known;
+        if (FLOATS.contains(format.id())) {
+            return asInFile(format.id(), format.blockBytes());
         }
-        return new DeviceFormat("F16", 1, 2, false, false, true, Optional.empty());
+        if (BLOCKS.contains(format.id())) {
+            return new DeviceFormat(
+                    format.id(), format.blockSize(), format.blockBytes(), true, true, false, Optional.empty());
+        }
+        return new DeviceFormat("F16", 1, Short.BYTES, false, false, true, Optional.empty());
     }
 
     /// {@return the name by which the sources include a third party's decoder}
