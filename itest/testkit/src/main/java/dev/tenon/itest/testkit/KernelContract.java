@@ -22,10 +22,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -67,9 +65,13 @@ public abstract class KernelContract {
 
     /// What the provider has by itself, and what it makes for the formats.
     private List<Kernel> kernels() {
-        Set<Kernel> kernels = new LinkedHashSet<>(provider().kernels());
-        formats().forEach(format -> kernels.addAll(provider().kernels(format)));
-        return List.copyOf(kernels);
+        List<Kernel> kernels = new ArrayList<>(provider().kernels());
+        for (QuantFormat format : formats()) {
+            provider().kernels(format).stream()
+                    .filter(kernel -> !kernels.contains(kernel))
+                    .forEach(kernels::add);
+        }
+        return kernels;
     }
 
     private QuantFormat format(Kernel kernel) {
