@@ -22,9 +22,6 @@ import org.osgi.service.component.annotations.Component;
 public final class DytArchitecture implements ModelArchitecture {
     private static final float FREQ_BASE = 10_000;
 
-    /// Creates the architecture; it has no state.
-    public DytArchitecture() {}
-
     @Override
     public String id() {
         return "dyt";

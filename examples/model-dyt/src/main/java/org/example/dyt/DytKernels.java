@@ -14,9 +14,6 @@ import org.osgi.service.component.annotations.Component;
 public final class DytKernels implements KernelProvider {
     private static final List<Kernel> KERNELS = List.of(new DynamicTanhKernel(), new DynamicTanhCudaKernel());
 
-    /// Creates the provider; it has no state.
-    public DytKernels() {}
-
     @Override
     public List<Kernel> kernels() {
         return KERNELS;

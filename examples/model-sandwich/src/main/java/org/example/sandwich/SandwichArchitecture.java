@@ -38,9 +38,6 @@ public final class SandwichArchitecture implements ModelArchitecture {
     /// by what it has.
     private static final int LAYERS_OF_27B = 62;
 
-    /// Creates the architecture; it has no state.
-    public SandwichArchitecture() {}
-
     @Override
     public String id() {
         return "sandwich";

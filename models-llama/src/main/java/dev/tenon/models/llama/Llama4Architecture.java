@@ -39,9 +39,6 @@ public final class Llama4Architecture implements ModelArchitecture {
     /// Maverick, known by its number of experts, does not norm queries and keys.
     private static final int EXPERTS_OF_MAVERICK = 128;
 
-    /// Creates the architecture; it has no state.
-    public Llama4Architecture() {}
-
     @Override
     public String id() {
         return "llama4";

@@ -30,9 +30,6 @@ import org.osgi.service.component.annotations.Component;
 public final class LlamaArchitecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 10000;
 
-    /// Creates the architecture; it has no state.
-    public LlamaArchitecture() {}
-
     @Override
     public String id() {
         return "llama";

@@ -27,9 +27,6 @@ public final class SmolLm3Architecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 10000;
     private static final int WITHOUT_ROPE = 4;
 
-    /// Creates the architecture; it has no state.
-    public SmolLm3Architecture() {}
-
     @Override
     public String id() {
         return "smollm3";

@@ -13,9 +13,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=qwen2")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Qwen2Architecture implements ModelArchitecture {
-    /// Creates the architecture; it has no state.
-    public Qwen2Architecture() {}
-
     @Override
     public String id() {
         return "qwen2";

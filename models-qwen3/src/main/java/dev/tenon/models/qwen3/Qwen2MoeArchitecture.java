@@ -19,9 +19,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=qwen2moe")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Qwen2MoeArchitecture implements ModelArchitecture {
-    /// Creates the architecture; it has no state.
-    public Qwen2MoeArchitecture() {}
-
     @Override
     public String id() {
         return "qwen2moe";

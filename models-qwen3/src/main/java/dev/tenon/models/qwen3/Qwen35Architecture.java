@@ -21,9 +21,6 @@ import org.osgi.service.component.annotations.Component;
 public final class Qwen35Architecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 10_000_000;
 
-    /// Creates the architecture; it has no state.
-    public Qwen35Architecture() {}
-
     @Override
     public String id() {
         return "qwen35";

@@ -23,9 +23,6 @@ import org.osgi.service.component.annotations.Component;
 public final class Qwen35MoeArchitecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 10_000_000;
 
-    /// Creates the architecture; it has no state.
-    public Qwen35MoeArchitecture() {}
-
     @Override
     public String id() {
         return "qwen35moe";

@@ -17,9 +17,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=qwen3")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Qwen3Architecture implements ModelArchitecture {
-    /// Creates the architecture; it has no state.
-    public Qwen3Architecture() {}
-
     @Override
     public String id() {
         return "qwen3";

@@ -21,9 +21,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=qwen3moe")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Qwen3MoeArchitecture implements ModelArchitecture {
-    /// Creates the architecture; it has no state.
-    public Qwen3MoeArchitecture() {}
-
     @Override
     public String id() {
         return "qwen3moe";

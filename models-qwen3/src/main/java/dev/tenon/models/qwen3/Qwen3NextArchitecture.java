@@ -23,9 +23,6 @@ import org.osgi.service.component.annotations.Component;
 public final class Qwen3NextArchitecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 10_000_000;
 
-    /// Creates the architecture; it has no state.
-    public Qwen3NextArchitecture() {}
-
     @Override
     public String id() {
         return "qwen3next";

@@ -16,9 +16,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=qwen3vl")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Qwen3VlArchitecture implements ModelArchitecture {
-    /// Creates the architecture; it has no state.
-    public Qwen3VlArchitecture() {}
-
     @Override
     public String id() {
         return "qwen3vl";

@@ -37,9 +37,6 @@ public final class BertArchitecture implements ModelArchitecture {
         "layer_output_norm.bias"
     };
 
-    /// Creates the architecture; it has no state.
-    public BertArchitecture() {}
-
     @Override
     public String id() {
         return "bert";

@@ -33,9 +33,6 @@ public final class ModernBertArchitecture implements ModelArchitecture {
     private static final double MAX_FREQ_BASE = 1e15;
     private static final int LAYERS_OF_A_PERIOD = 3;
 
-    /// Creates the architecture; it has no state.
-    public ModernBertArchitecture() {}
-
     @Override
     public String id() {
         return "modern-bert";

@@ -29,9 +29,6 @@ import org.osgi.service.component.annotations.Component;
 public final class NomicBertArchitecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 1000;
 
-    /// Creates the architecture; it has no state.
-    public NomicBertArchitecture() {}
-
     @Override
     public String id() {
         return "nomic-bert";

@@ -32,9 +32,6 @@ public final class Cohere2Architecture implements ModelArchitecture {
     private static final int FULL = 4;
     private static final double MAX_SCALE = 1e3;
 
-    /// Creates the architecture; it has no state.
-    public Cohere2Architecture() {}
-
     @Override
     public String id() {
         return "cohere2";

@@ -37,9 +37,6 @@ public final class DeepSeek2Architecture implements ModelArchitecture {
     private static final int MOST_SHARED = 64;
     private static final String OLD_FORM = "blk.0.attn_kv_b.weight";
 
-    /// Creates the architecture; it has no state.
-    public DeepSeek2Architecture() {}
-
     @Override
     public String id() {
         return "deepseek2";

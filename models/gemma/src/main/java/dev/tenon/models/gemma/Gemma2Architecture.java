@@ -31,9 +31,6 @@ public final class Gemma2Architecture implements ModelArchitecture {
     private static final int DEFAULT_WINDOW = 4096;
     private static final int LAYERS_OF_27B = 46;
 
-    /// Creates the architecture; it has no state.
-    public Gemma2Architecture() {}
-
     @Override
     public String id() {
         return "gemma2";

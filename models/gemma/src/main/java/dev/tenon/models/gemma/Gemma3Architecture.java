@@ -24,9 +24,6 @@ import org.osgi.service.component.annotations.Component;
 public final class Gemma3Architecture implements ModelArchitecture {
     private static final int LAYERS_OF_27B = 62;
 
-    /// Creates the architecture; it has no state.
-    public Gemma3Architecture() {}
-
     @Override
     public String id() {
         return "gemma3";

@@ -29,9 +29,6 @@ import org.osgi.service.component.annotations.Component;
 public final class Gemma4Architecture implements ModelArchitecture {
     private static final int MAX_WIDTH = 1 << 24;
 
-    /// Creates the architecture; it has no state.
-    public Gemma4Architecture() {}
-
     @Override
     public String id() {
         return "gemma4";

@@ -27,9 +27,6 @@ public final class GemmaEmbeddingArchitecture implements ModelArchitecture {
     private static final int LAYERS_OF_NONE = -1;
     private static final int MAX_WIDTH = 1 << 24;
 
-    /// Creates the architecture; it has no state.
-    public GemmaEmbeddingArchitecture() {}
-
     @Override
     public String id() {
         return "gemma-embedding";

@@ -31,9 +31,6 @@ public final class Glm4MoeArchitecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 1_000_000;
     private static final int MOST_SHARED = 64;
 
-    /// Creates the architecture; it has no state.
-    public Glm4MoeArchitecture() {}
-
     @Override
     public String id() {
         return "glm4moe";

@@ -24,9 +24,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=granite")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class GraniteArchitecture implements ModelArchitecture {
-    /// Creates the architecture; it has no state.
-    public GraniteArchitecture() {}
-
     @Override
     public String id() {
         return "granite";

@@ -31,9 +31,6 @@ import org.osgi.service.component.annotations.Component;
 public final class GraniteHybridArchitecture implements ModelArchitecture {
     private static final int MAX_WIDTH = 1 << 24;
 
-    /// Creates the architecture; it has no state.
-    public GraniteHybridArchitecture() {}
-
     @Override
     public String id() {
         return "granitehybrid";

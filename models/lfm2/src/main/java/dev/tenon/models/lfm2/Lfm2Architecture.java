@@ -17,9 +17,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=lfm2")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Lfm2Architecture implements ModelArchitecture {
-    /// Creates the architecture; it has no state.
-    public Lfm2Architecture() {}
-
     @Override
     public String id() {
         return "lfm2";

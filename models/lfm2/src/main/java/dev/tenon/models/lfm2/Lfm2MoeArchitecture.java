@@ -19,9 +19,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=lfm2moe")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Lfm2MoeArchitecture implements ModelArchitecture {
-    /// Creates the architecture; it has no state.
-    public Lfm2MoeArchitecture() {}
-
     @Override
     public String id() {
         return "lfm2moe";

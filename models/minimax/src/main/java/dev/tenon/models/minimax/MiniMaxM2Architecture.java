@@ -31,9 +31,6 @@ import org.osgi.service.component.annotations.Component;
 public final class MiniMaxM2Architecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 5_000_000;
 
-    /// Creates the architecture; it has no state.
-    public MiniMaxM2Architecture() {}
-
     @Override
     public String id() {
         return "minimax-m2";

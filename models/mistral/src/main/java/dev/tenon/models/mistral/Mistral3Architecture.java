@@ -30,9 +30,6 @@ public final class Mistral3Architecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 10000;
     private static final double MAX_TEMPERATURE = 1e3;
 
-    /// Creates the architecture; it has no state.
-    public Mistral3Architecture() {}
-
     @Override
     public String id() {
         return "mistral3";

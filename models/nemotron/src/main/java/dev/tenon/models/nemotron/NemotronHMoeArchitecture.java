@@ -29,9 +29,6 @@ import org.osgi.service.component.annotations.Component;
 public final class NemotronHMoeArchitecture implements ModelArchitecture {
     private static final int MAX_WIDTH = 1 << 24;
 
-    /// Creates the architecture; it has no state.
-    public NemotronHMoeArchitecture() {}
-
     @Override
     public String id() {
         return "nemotron_h_moe";

@@ -31,9 +31,6 @@ public final class Olmo2Architecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 10000;
     private static final int FULL = 4;
 
-    /// Creates the architecture; it has no state.
-    public Olmo2Architecture() {}
-
     @Override
     public String id() {
         return "olmo2";

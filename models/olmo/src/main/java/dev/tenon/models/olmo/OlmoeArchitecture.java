@@ -31,9 +31,6 @@ import org.osgi.service.component.annotations.Component;
 public final class OlmoeArchitecture implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 10_000;
 
-    /// Creates the architecture; it has no state.
-    public OlmoeArchitecture() {}
-
     @Override
     public String id() {
         return "olmoe";

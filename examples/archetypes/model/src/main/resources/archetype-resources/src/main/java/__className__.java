@@ -24,9 +24,6 @@ import org.osgi.service.component.annotations.Component;
 public final class ${className} implements ModelArchitecture {
     private static final float DEFAULT_FREQ_BASE = 10_000;
 
-    /// Creates the architecture; it has no state.
-    public ${className}() {}
-
     @Override
     public String id() {
         return "${id}";

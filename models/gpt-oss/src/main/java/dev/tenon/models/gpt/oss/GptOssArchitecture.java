@@ -32,9 +32,6 @@ public final class GptOssArchitecture implements ModelArchitecture {
     private static final float SIGMOID_SLOPE = 1.702f;
     private static final float GATE_LIMIT = 7;
 
-    /// Creates the architecture; it has no state.
-    public GptOssArchitecture() {}
-
     @Override
     public String id() {
         return "gpt-oss";
