@@ -275,7 +275,8 @@ class EndpointsTests {
                 "[\"GET /health\",\"GET /v1/models/x\"]",
                 listed.at("/0/shadowed").toString());
         assertEquals("[\"GET /mine\"]", listed.at("/1/shadowed").toString());
-        ((TenonEngine) engine).configure(EngineConfig.of(Map.of("prefer.endpoint.mine", Provider.class.getName()), Map.of()));
+        ((TenonEngine) engine)
+                .configure(EngineConfig.of(Map.of("prefer.endpoint.mine", Provider.class.getName()), Map.of()));
         assertEquals("mine", get("/health").body());
         assertEquals("{\"status\":\"ok\"}", get("/livez").body());
     }
@@ -394,7 +395,8 @@ class EndpointsTests {
         Files.writeString(services.resolve(EndpointProvider.class.getName()), Found.class.getName());
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
-        try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
             thread.setContextClassLoader(loader);
             engine = Tenon.standalone(Map.of());
         } finally {
