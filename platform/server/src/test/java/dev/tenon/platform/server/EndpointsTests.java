@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tenon.api.engine.Engine;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.http.HttpCall;
 import dev.tenon.api.http.HttpEndpoint;
@@ -13,6 +14,7 @@ import dev.tenon.api.http.HttpFields;
 import dev.tenon.api.http.HttpFilter;
 import dev.tenon.api.http.HttpHandler;
 import dev.tenon.api.http.RequestException;
+import dev.tenon.platform.core.Tenon;
 import dev.tenon.platform.core.engine.TenonEngine;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
@@ -21,10 +23,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,13 +43,14 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /// End points and filters of providers. The limit on time ends a hang.
 @Timeout(120)
 class EndpointsTests {
     private final ServiceRegistry registry = new ServiceRegistry();
     private final HttpClient client = HttpClient.newHttpClient();
-    private TenonEngine engine;
+    private Engine engine;
     private TenonServer server;
 
     private record Provider(String id, List<HttpEndpoint> endpoints, List<HttpFilter> filters)
@@ -268,7 +275,8 @@ class EndpointsTests {
                 "[\"GET /health\",\"GET /v1/models/x\"]",
                 listed.at("/0/shadowed").toString());
         assertEquals("[\"GET /mine\"]", listed.at("/1/shadowed").toString());
-        engine.configure(EngineConfig.of(Map.of("prefer.endpoint.mine", Provider.class.getName()), Map.of()));
+        ((TenonEngine) engine)
+                .configure(EngineConfig.of(Map.of("prefer.endpoint.mine", Provider.class.getName()), Map.of()));
         assertEquals("mine", get("/health").body());
         assertEquals("{\"status\":\"ok\"}", get("/livez").body());
     }
@@ -363,5 +371,38 @@ class EndpointsTests {
         registry.remove(endless);
         assertEquals(503, answer.get().statusCode());
         assertEquals("given", get("/given").body());
+    }
+
+    /// Found by `ServiceLoader` in the test below, and nowhere else.
+    public static final class Found implements EndpointProvider {
+        /// Creates the provider.
+        public Found() {}
+
+        @Override
+        public String id() {
+            return "found";
+        }
+
+        @Override
+        public List<HttpEndpoint> endpoints() {
+            return List.of(text("/found", "found"));
+        }
+    }
+
+    @Test
+    void aProgramsProvidersAreFound(@TempDir Path folder) throws Exception {
+        Path services = Files.createDirectories(folder.resolve("META-INF/services"));
+        Files.writeString(services.resolve(EndpointProvider.class.getName()), Found.class.getName());
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
+            thread.setContextClassLoader(loader);
+            engine = Tenon.standalone(Map.of());
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+        server = TenonServer.builder(engine).port(0).start();
+        assertEquals("found", get("/found").body());
     }
 }
