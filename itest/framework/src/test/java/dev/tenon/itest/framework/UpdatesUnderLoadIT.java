@@ -201,8 +201,8 @@ class UpdatesUnderLoadIT {
                         Jars.ours("quant-formats"),
                         folder.resolve("broken-formats.jar"),
                         "2.0.0",
-                        "dev.tenon.quant.formats.Q4_KFormat",
-                        "decode");
+                        "dev.tenon.quant.formats.BlockFormat",
+                        "dequantize");
             case BACKEND ->
                 Jars.broken(
                         Jars.ours("backend-cpu-vector"),
