@@ -171,7 +171,7 @@ class ArchetypesIT {
         author.run("quantize", LLAMA.toString(), model.toString(), "MY8");
         try (Platform.Running running = author.new Running()) {
             running.askUntil(line(model, "auto"), answer -> answer.startsWith("done "));
-            Files.writeString(source, text.replace("bytesFor(n), blocks", "bytesFor(n)  blocks"));
+            Files.writeString(source, text.replace("bytesFor(n), target", "bytesFor(n)  target"));
             Platform.Ended wrong = dev("format", "-m", model.toString());
             assertEquals(1, wrong.status());
             assertEquals(1, wrong.lines().size(), wrong.lines().toString());
@@ -181,7 +181,7 @@ class ArchetypesIT {
                             + " target/tenon-dev/build.log",
                     wrong.lines().getFirst());
             // The encoder gives other levels; what is decoded does not change.
-            Files.writeString(source, text.replace("largest / 127", "largest / 126"));
+            Files.writeString(source, text.replace("largest / (ZERO - 1)", "largest / ZERO"));
             Platform.Ended ended = dev("format", "-m", model.toString());
             assertEquals(0, ended.status(), () -> ended.lines() + author.errors() + logs("format"));
             step(
@@ -241,8 +241,8 @@ class ArchetypesIT {
             running.ask(line(LLAMA, "auto"));
             float[] truth = logits();
             running.askUntil(line(my8, "auto"), answer -> answer.startsWith("done "));
-            double eightBits = nmse(logits(), truth);
-            assertTrue(eightBits > 1e-7 && eightBits < 1e-2, "NMSE of MY8: " + eightBits);
+            double sixBits = nmse(logits(), truth);
+            assertTrue(sixBits > 1e-5 && sixBits < 0.03, "NMSE of MY8: " + sixBits);
             platform.drop(jar("backend"));
             running.askUntil(line(LLAMA, "mine"), answer -> answer.equals("done [plain.java]"));
             assertTrue(nmse(logits(), truth) < 1e-8, "NMSE of the backend: " + nmse(logits(), truth));
