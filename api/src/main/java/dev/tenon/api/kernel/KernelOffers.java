@@ -10,8 +10,9 @@ import java.util.function.Predicate;
 /// All kernels that are offered for one kind of device, in the order in which backends take them.
 ///
 /// The rule for kernels that match alike: the provider of the highest [KernelProvider#rank()] wins; of
-/// equal ranks, the provider whose class name comes first; within a provider, its own order. Immutable;
-/// safe for any thread.
+/// equal ranks, kernels that a provider has by itself come before those that one makes of a layout, and then
+/// the provider whose class name comes first; within a provider, its own order. Immutable; safe for any
+/// thread.
 public final class KernelOffers {
     /// A kernel and who offers it.
     ///
@@ -86,12 +87,25 @@ public final class KernelOffers {
     /// @param format the weight format
     /// @param fits whether a kernel does what is needed, such as taking rows of a length
     public <K extends Kernel> Optional<K> first(Class<K> type, QuantFormat format, Predicate<K> fits) {
-        return providers.stream()
-                .flatMap(provider -> provider.kernels(format).stream())
-                .filter(kernel -> kernel.deviceKind().equals(deviceKind))
-                .filter(type::isInstance)
-                .map(type::cast)
-                .filter(fits)
-                .findFirst();
+        Optional<K> made = Optional.empty();
+        int rank = 0;
+        for (KernelProvider provider : providers) {
+            if (made.isPresent() && provider.rank() < rank) {
+                return made;
+            }
+            for (Kernel kernel : provider.kernels(format)) {
+                boolean matches = kernel.deviceKind().equals(deviceKind)
+                        && type.isInstance(kernel)
+                        && fits.test(type.cast(kernel));
+                if (matches && provider.kernels().contains(kernel)) {
+                    return Optional.of(type.cast(kernel));
+                }
+                if (matches && made.isEmpty()) {
+                    made = Optional.of(type.cast(kernel));
+                    rank = provider.rank();
+                }
+            }
+        }
+        return made;
     }
 }

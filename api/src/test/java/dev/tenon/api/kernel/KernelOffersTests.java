@@ -3,6 +3,8 @@ package dev.tenon.api.kernel;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.tenon.api.quant.QuantFormat;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -46,6 +48,37 @@ class KernelOffersTests {
         Apples apples = new Apples(3, List.of(kernel("b"), kernel("a")));
         Pears pears = new Pears(3, List.of(kernel("c")));
         assertEquals(List.of("b", "a", "c"), names(pears, apples));
+    }
+
+    /// Makes a kernel of any layout.
+    private record Cherries(int rank) implements KernelProvider {
+        @Override
+        public List<Kernel> kernels() {
+            return List.of();
+        }
+
+        @Override
+        public List<Kernel> kernels(QuantFormat format) {
+            return List.of(kernel("cherry"));
+        }
+    }
+
+    private static String taken(KernelProvider... providers) {
+        QuantFormat format = (QuantFormat) Proxy.newProxyInstance(
+                QuantFormat.class.getClassLoader(), new Class<?>[] {QuantFormat.class}, (self, method, args) -> "Q4_K");
+        return KernelOffers.of(List.of(providers), "cpu")
+                .first(Fake.class, format, _ -> true)
+                .map(Fake::name)
+                .orElse("none");
+    }
+
+    @Test
+    void ofEqualRanksWhatAProviderHasComesBeforeWhatIsMadeOfALayout() {
+        assertEquals("cherry", taken(new Cherries(0)));
+        assertEquals("cherry", taken(new Cherries(0), new Pears(0, List.of(new Fake("pear", "cpu", "F16")))));
+        assertEquals("pear", taken(new Cherries(0), new Pears(0, List.of(kernel("pear")))));
+        assertEquals("cherry", taken(new Cherries(1), new Pears(0, List.of(kernel("pear")))));
+        assertEquals("none", taken(new Pears(0, List.of(new Fake("pear", "cuda", "Q4_K")))));
     }
 
     @Test

@@ -4,6 +4,7 @@ import dev.tenon.api.device.Backend;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.GoldenLogits;
 import dev.tenon.platform.cli.Console;
@@ -75,6 +76,9 @@ public final class ItestCommand implements TenonCommand {
 
     @Reference(cardinality = ReferenceCardinality.MULTIPLE)
     List<QuantFormat> formats;
+
+    @Reference(cardinality = ReferenceCardinality.MULTIPLE)
+    List<KernelProvider> kernels;
 
     @Spec
     private CommandSpec spec;
@@ -181,7 +185,11 @@ public final class ItestCommand implements TenonCommand {
         try (GgufFile file = model == null || !chosen.isEmpty() ? null : GgufReader.open(model, TensorTypes.of(known));
                 CaseProgress progress = new CaseProgress(console)) {
             Contracts contracts = new Contracts(
-                    backends, sorted, new Contracts.Choices(device, settings, rounds, large, wanted), progress);
+                    backends,
+                    sorted,
+                    kernels,
+                    new Contracts.Choices(device, settings, rounds, large, wanted),
+                    progress);
             if (!chosen.isEmpty()) {
                 contracts.suites(chosen, backend == null ? null : installed(), served(chosen));
             } else if (backend != null) {

@@ -37,6 +37,7 @@ public final class Contracts {
 
     private final List<Backend> backends;
     private final List<QuantFormat> formats;
+    private final List<KernelProvider> kernels;
     private final Choices choices;
     private final Consumer<ContractRun.Case> onCase;
     private final List<String> title = new ArrayList<>();
@@ -44,12 +45,18 @@ public final class Contracts {
 
     /// @param backends those that are installed
     /// @param formats those that are installed, by name
+    /// @param kernels those that are installed
     /// @param choices for the backend contract
     /// @param onCase hears of each case as it ends
     public Contracts(
-            List<Backend> backends, List<QuantFormat> formats, Choices choices, Consumer<ContractRun.Case> onCase) {
+            List<Backend> backends,
+            List<QuantFormat> formats,
+            List<KernelProvider> kernels,
+            Choices choices,
+            Consumer<ContractRun.Case> onCase) {
         this.backends = backends;
         this.formats = formats;
+        this.kernels = kernels;
         this.choices = choices;
         this.onCase = onCase;
     }
@@ -157,8 +164,9 @@ public final class Contracts {
         return fit;
     }
 
-    /// Models in the bundle's formats, and with its kernels, on each installed backend that can work here and that
-    /// `auto` may choose.
+    /// Models in the bundle's formats, and with its kernels, or without such with those that are made of its layouts,
+    /// on
+    /// each installed backend that can work here and that `auto` may choose.
     private void onBackends(List<QuantFormat> ownFormats, List<KernelProvider> ownKernels, List<QuantFormat> known) {
         Set<String> ids = new LinkedHashSet<>();
         ownFormats.forEach(format -> ids.add(format.id()));
@@ -168,9 +176,10 @@ public final class Contracts {
         if (tested.isEmpty()) {
             return;
         }
+        List<KernelProvider> used = ownKernels.isEmpty() ? kernels : ownKernels;
         for (Backend backend : choosable()) {
             SelectedNumbersContract.select(
-                    new SelectedNumbersContract.Selection(backend, tested, ownKernels, choices.large()));
+                    new SelectedNumbersContract.Selection(backend, tested, used, choices.large()));
             run(String.join(" ", ids) + " on backend " + backend.id(), SelectedNumbersContract.class);
         }
     }

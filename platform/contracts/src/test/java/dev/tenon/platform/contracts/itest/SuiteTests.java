@@ -65,8 +65,8 @@ class SuiteTests {
                 .filter(format -> format.id().equals("Q8_0"))
                 .toList();
         List<ContractRun.Case> heard = new ArrayList<>();
-        Contracts contracts =
-                new Contracts(List.of(), formats, new Contracts.Choices("", Map.of(), 1, false, Set.of()), heard::add);
+        Contracts contracts = new Contracts(
+                List.of(), formats, List.of(), new Contracts.Choices("", Map.of(), 1, false, Set.of()), heard::add);
         contracts.suites(List.of(Suite.GGUF), null, List.of());
         Report report = contracts.report();
         assertTrue(report.passed(), report::text);

@@ -13,6 +13,7 @@ import dev.tenon.api.device.StepResult;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BlockLayout;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -89,7 +90,16 @@ public final class SelfCheck {
                 .map(path -> "end points " + provider.id() + " have " + path + " twice");
     }
 
+    /// A way to decode blocks, as that of a format.
+    private interface Decoder {
+        void decode(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n);
+    }
+
     private static Optional<String> format(QuantFormat format, List<Object> before) {
+        Optional<String> layout = format.layout().flatMap(given -> layout(format, given));
+        if (layout.isPresent()) {
+            return layout;
+        }
         for (Object service : before) {
             if (service instanceof QuantFormat old && old.id().equals(format.id())) {
                 if (old.ggmlType() != format.ggmlType()
@@ -98,27 +108,35 @@ public final class SelfCheck {
                     return Optional.of("format " + format.id() + " has another type number or block layout than the"
                             + " version it replaces");
                 }
-                return decoding(format, old);
+                return decoding(format, old::dequantize, "the version it replaces");
             }
         }
         return Optional.empty();
     }
 
-    private static Optional<String> decoding(QuantFormat format, QuantFormat old) {
+    /// Kernels are made of the layout, and others run through the decoder: both must say the same.
+    private static Optional<String> layout(QuantFormat format, BlockLayout layout) {
+        return layout.size() == format.blockSize() && layout.bytes() == format.blockBytes()
+                ? decoding(format, layout::decode, "its layout")
+                : Optional.of("format " + format.id() + " has blocks of " + format.blockSize() + " values in "
+                        + format.blockBytes() + " bytes; its layout has " + layout.size() + " in " + layout.bytes());
+    }
+
+    private static Optional<String> decoding(QuantFormat format, Decoder other, String whose) {
         int blocks = 64;
         byte[] bytes = new byte[blocks * format.blockBytes()];
         new Random(1).nextBytes(bytes);
         int n = blocks * format.blockSize();
         float[] expected = new float[n];
         float[] found = new float[n];
-        old.dequantize(MemorySegment.ofArray(bytes), 0, expected, 0, n);
+        other.decode(MemorySegment.ofArray(bytes), 0, expected, 0, n);
         format.dequantize(MemorySegment.ofArray(bytes), 0, found, 0, n);
         for (int i = 0; i < n; i++) {
             boolean same = Float.compare(expected[i], found[i]) == 0
                     || Math.abs(expected[i] - found[i]) <= DECODING_TOLERANCE * Math.abs(expected[i]);
             if (!same) {
                 return Optional.of("format " + format.id() + " decodes element " + i % format.blockSize()
-                        + " of a block to " + found[i] + "; the version it replaces decodes it to " + expected[i]);
+                        + " of a block to " + found[i] + "; " + whose + " decodes it to " + expected[i]);
             }
         }
         return Optional.empty();
