@@ -18,15 +18,13 @@ abstract class BlockFormat implements QuantFormat {
     /// cache.
     private static final int PORTION_BYTES = 4096;
 
-    /// A thread's portion: decoding an embedding row must not put anything on the heap.
+    /// A thread's portion, into which blocks are encoded.
     private static final ThreadLocal<byte[]> PORTION = ThreadLocal.withInitial(() -> new byte[PORTION_BYTES]);
 
     private final String id;
     private final int ggmlType;
     private final BlockLayout layout;
     private final Optional<BlockLayout> offered;
-    private final int blockSize;
-    private final int blockBytes;
     private final boolean finiteOnly;
     private final Optional<Quantizer> quantizer = Optional.of(this::quantize);
 
@@ -42,8 +40,6 @@ abstract class BlockFormat implements QuantFormat {
         this.ggmlType = ggmlType;
         this.layout = layout;
         this.offered = Optional.of(layout);
-        this.blockSize = layout.size();
-        this.blockBytes = layout.bytes();
         this.finiteOnly = finiteOnly;
     }
 
@@ -73,16 +69,6 @@ abstract class BlockFormat implements QuantFormat {
     }
 
     @Override
-    public final int blockSize() {
-        return blockSize;
-    }
-
-    @Override
-    public final int blockBytes() {
-        return blockBytes;
-    }
-
-    @Override
     public final Optional<Quantizer> quantizer() {
         return quantizer;
     }
@@ -98,6 +84,8 @@ abstract class BlockFormat implements QuantFormat {
         if (finiteOnly) {
             checkFinite(source, sourceOffset, n);
         }
+        int blockSize = layout.size();
+        int blockBytes = layout.bytes();
         int portion = Math.max(1, PORTION_BYTES / blockBytes);
         int left = n / blockSize;
         byte[] bytes = PORTION.get();
