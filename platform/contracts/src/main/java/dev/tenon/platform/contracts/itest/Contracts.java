@@ -164,8 +164,8 @@ public final class Contracts {
         return fit;
     }
 
-    /// Models in the bundle's formats, on each installed backend that can work here and that `auto` may choose: with the
-    /// bundle's kernels, or, if it has none, with those that are made of its layouts.
+    /// Models in the bundle's formats, on each installed backend that can work here and that `auto` may choose: with
+    /// the bundle's kernels, or, if it has none, with those that are made of its layouts.
     private void onBackends(List<QuantFormat> ownFormats, List<KernelProvider> ownKernels, List<QuantFormat> known) {
         Set<String> ids = new LinkedHashSet<>();
         ownFormats.forEach(format -> ids.add(format.id()));
