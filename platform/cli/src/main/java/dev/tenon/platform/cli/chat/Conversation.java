@@ -14,7 +14,7 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.chat.TenonChats;
+import dev.tenon.platform.chat.Chats;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,7 +28,9 @@ import java.util.Optional;
 /// evaluated again. When the context is full, the oldest turns leave. Not safe for several threads.
 final class Conversation {
     private final LoadedModel model;
-    private final ChatModel chat;
+    private final Chats chats = new Chats();
+    /// Of the last message.
+    private ChatModel chat;
     private final Session session;
     private final List<ChatTurn> messages = new ArrayList<>();
     private int[] held = {};
@@ -37,7 +39,6 @@ final class Conversation {
 
     Conversation(LoadedModel model, Session session) {
         this.model = model;
-        this.chat = new TenonChats().chat(model);
         this.session = session;
     }
 
@@ -126,6 +127,7 @@ final class Conversation {
             ChatEvents events) {
         List<ChatTurn> former = List.copyOf(messages);
         turnsLeft = 0;
+        chat = chats.of(model);
         messages.add(ChatTurn.user(text));
         boolean sent = false;
         try {

@@ -12,7 +12,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.chat.TenonChats;
+import dev.tenon.platform.chat.Chats;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
@@ -276,7 +276,7 @@ public final class RunCommand implements TenonCommand {
         ChatRequest request = ChatRequest.builder()
                 .turns(system == null ? List.of(user) : List.of(ChatTurn.system(system), user))
                 .build();
-        ChatModel chat = new TenonChats().chat(loaded);
+        ChatModel chat = new Chats().of(loaded);
         return new Question(chat, request, Prompts.prompt(chat, request));
     }
 

@@ -1,10 +1,11 @@
 package dev.tenon.platform.core.control;
 
+import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.error.TenonException;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ProviderType;
 
-/// What a server tells of a loaded model beyond the api. Safe for any thread.
+/// What the platform asks of a loaded model beyond the api. Safe for any thread.
 @ProviderType
 public interface ScheduledModel {
     /// {@return how the sequences of the model share its memory now}
@@ -18,4 +19,7 @@ public interface ScheduledModel {
     /// it
     ///     can be used. Takes microseconds}
     Optional<TenonException> failure();
+
+    /// {@return what makes models chat now, of what is installed; empty if nothing is}
+    Optional<ChatProvider> chatProvider();
 }

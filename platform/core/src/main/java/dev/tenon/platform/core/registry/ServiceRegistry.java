@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.registry;
 
+import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -10,6 +11,7 @@ import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.core.control.Origins;
+import dev.tenon.platform.core.control.ServiceKind;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -25,24 +27,15 @@ import java.util.stream.Collectors;
 /// The services that are installed now. Safe for any thread.
 ///
 /// Of two bundles' services with one id the first is offered, unless a preference names the class or the
-/// jar of the other; the second waits until the first is gone. Samplers and template engines have no id: of
-/// those the one of the highest rank is offered. Of services that no bundle owns all are
-/// offered, but asking for an id that two of them have is refused with a list of both.
+/// jar of the other; the second waits until the first is gone. Kinds of which one is used have no id: of
+/// those the service of the highest rank is offered. Of services that no bundle owns all are
+/// offered, but asking for an id that two of them have is refused with a list of both. [ServiceKind] has the kinds.
 ///
 /// The services of a bundle can be held: they are kept but not offered. So a new version of a bundle is
 /// tried beside the old one, and then takes its place in one step.
 public final class ServiceRegistry {
     /// The owner of services that no bundle owns.
     public static final long NO_OWNER = -1;
-
-    private static final List<Class<?>> KINDS = List.of(
-            QuantFormat.class,
-            ModelArchitecture.class,
-            Backend.class,
-            KernelProvider.class,
-            TokenizerProvider.class,
-            ChatTemplateEngine.class,
-            SamplerProvider.class);
 
     private volatile List<Entry> entries = List.of();
     private final List<Consumer<Object>> removalListeners = new CopyOnWriteArrayList<>();
@@ -68,11 +61,6 @@ public final class ServiceRegistry {
     /// Creates an empty registry.
     public ServiceRegistry() {}
 
-    /// {@return the known kinds of services}
-    public static List<Class<?>> kinds() {
-        return KINDS;
-    }
-
     /// Adds a service of one of the known kinds that no bundle owns.
     ///
     /// @param service the service
@@ -87,19 +75,16 @@ public final class ServiceRegistry {
     /// @param owner number of the bundle it comes from, or [#NO_OWNER]
     /// @throws IllegalArgumentException if it is of no known kind
     public void add(Object service, long owner) {
-        boolean ranked = service instanceof SamplerProvider || service instanceof ChatTemplateEngine;
+        boolean ranked = kind(service).use() == ServiceKind.Use.ONE;
         add(service, owner, Origins.of(service), ranked ? ServiceRank.of(service.getClass()) : 0);
     }
 
     /// The same for a service of a framework.
     ///
     /// @param origin name and version of the bundle it comes from
-    /// @param rank the service's; counts for samplers and template engines
+    /// @param rank the service's; counts where one of a kind is used
     public void add(Object service, long owner, String origin, int rank) {
-        if (!isKnown(service)) {
-            throw new IllegalArgumentException("no kind of service: " + service.getClass());
-        }
-        ServiceIds ids = ServiceIds.of(service);
+        ServiceIds ids = ServiceIds.of(kind(service), service);
         Entry entry = new Entry(service, owner, origin, ids, ids.name().isEmpty() ? rank : 0);
         synchronized (this) {
             if (find(service) != null) {
@@ -114,13 +99,9 @@ public final class ServiceRegistry {
         }
     }
 
-    private static boolean isKnown(Object service) {
-        for (Class<?> kind : KINDS) {
-            if (kind.isInstance(service)) {
-                return true;
-            }
-        }
-        return false;
+    private static ServiceKind kind(Object service) {
+        return ServiceKind.of(service)
+                .orElseThrow(() -> new IllegalArgumentException("no kind of service: " + service.getClass()));
     }
 
     private Entry find(Object service) {
@@ -309,8 +290,7 @@ public final class ServiceRegistry {
 
     /// Sets what is offered where two services have one id.
     ///
-    /// @param byId names of classes, of bundles or of jars, by `format.ID`, `architecture.ID`, `backend.ID`,
-    ///     `tokenizer.ID`, `sampler` and `template`
+    /// @param byId names of classes, of bundles or of jars, by kind and id, such as `format.ID` or `sampler`
     public synchronized void prefer(Map<String, String> byId) {
         preferences = Map.copyOf(byId);
         change(entries, held);
@@ -403,6 +383,11 @@ public final class ServiceRegistry {
     /// {@return the maker of samplers}
     public Optional<SamplerProvider> samplerProvider() {
         return best(SamplerProvider.class);
+    }
+
+    /// {@return what makes models chat}
+    public Optional<ChatProvider> chatProvider() {
+        return best(ChatProvider.class);
     }
 
     /// Tells of a kind of which one is used what there is.
