@@ -137,8 +137,9 @@ public abstract class TokenizerContract {
         int[] ids = plain(tokenizer, "🙂");
         assumeTrue(ids.length > 1, "the character is one token");
         StreamDecoder decoder = tokenizer.decoder();
-        String text = decoder.next(ids[0]);
-        assumeTrue(text.isEmpty(), "the first token ends no character");
+        for (int i = 0; i < ids.length - 1; i++) {
+            assertEquals("", decoder.next(ids[i]), "the last token ends the character");
+        }
         assertEquals(CUT, decoder.finish());
     }
 

@@ -2,6 +2,7 @@ package dev.tenon.platform.core.control;
 
 import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.error.TenonException;
+import java.util.List;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ProviderType;
 
@@ -22,4 +23,16 @@ public interface ScheduledModel {
 
     /// {@return what makes models chat now, of what is installed; empty if nothing is}
     Optional<ChatProvider> chatProvider();
+
+    /// {@return a service that is chosen by its id, of those that are installed now}
+    ///
+    /// @param type interface of a kind with ids, see [ServiceKind]
+    /// @param id the id
+    /// @throws TenonException (`CFG-002`) if several have it and no preference names one
+    <S> Optional<S> service(Class<S> type, String id);
+
+    /// {@return the ids of the services of a kind, sorted}
+    ///
+    /// @param type interface of a kind with ids
+    List<String> ids(Class<?> type);
 }

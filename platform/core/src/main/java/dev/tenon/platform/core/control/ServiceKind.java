@@ -9,6 +9,8 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;
+import dev.tenon.api.text.ConstraintProvider;
+import dev.tenon.api.text.LogitsProcessorProvider;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import java.util.Arrays;
@@ -59,6 +61,16 @@ import java.util.function.Supplier;
         resolution = Resolution.OPTIONAL,
         cardinality = Cardinality.MULTIPLE,
         effective = ServiceKind.ACTIVE)
+@ServiceConsumer(
+        value = LogitsProcessorProvider.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = ServiceKind.ACTIVE)
+@ServiceConsumer(
+        value = ConstraintProvider.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = ServiceKind.ACTIVE)
 public enum ServiceKind {
     FORMAT(QuantFormat.class, QuantFormat::id),
     ARCHITECTURE(ModelArchitecture.class, ModelArchitecture::id),
@@ -67,7 +79,9 @@ public enum ServiceKind {
     TOKENIZER(TokenizerProvider.class, TokenizerProvider::model),
     TEMPLATE(ChatTemplateEngine.class, Use.ONE, late -> source -> late.get().compile(source)),
     SAMPLER(SamplerProvider.class, Use.ONE),
-    CHAT(ChatProvider.class, Use.ONE, late -> model -> late.get().chat(model));
+    CHAT(ChatProvider.class, Use.ONE, late -> model -> late.get().chat(model)),
+    PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorProvider::id),
+    CONSTRAINT(ConstraintProvider.class, ConstraintProvider::id);
 
     /// A framework makes no wires of requirements that are effective at another time than `resolve`; by such
     /// a wire this bundle would restart, and end all sessions, whenever a provider is replaced.

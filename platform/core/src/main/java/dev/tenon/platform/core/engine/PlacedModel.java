@@ -270,6 +270,16 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     }
 
     @Override
+    public <S> Optional<S> service(Class<S> type, String id) {
+        return registry.service(type, id);
+    }
+
+    @Override
+    public List<String> ids(Class<?> type) {
+        return registry.ids(type);
+    }
+
+    @Override
     public Optional<TenonException> failure() {
         Placement now = loop.placed().placement();
         try {

@@ -330,13 +330,32 @@ public final class ServiceRegistry {
     /// @param id value of `general.architecture`
     /// @throws TenonException (`CFG-002`) if several have it and no preference names one
     public Optional<ModelArchitecture> architecture(String id) {
-        List<ModelArchitecture> found = new ArrayList<>();
-        for (ModelArchitecture architecture : architectures()) {
-            if (architecture.id().equals(id)) {
-                found.add(architecture);
-            }
-        }
-        return found.isEmpty() ? Optional.empty() : Optional.of(one(found, "architecture", id));
+        return service(ModelArchitecture.class, id);
+    }
+
+    /// {@return the service of a kind that has an id}
+    ///
+    /// @param type interface of a kind of which one is used for each id
+    /// @param id the id
+    /// @throws TenonException (`CFG-002`) if several have it and no preference names one
+    public <S> Optional<S> service(Class<S> type, String id) {
+        List<S> found = all(type).stream()
+                .filter(service -> kind(service).id(service).equals(id))
+                .toList();
+        return found.isEmpty()
+                ? Optional.empty()
+                : Optional.of(one(found, kind(found.getFirst()).word(), id));
+    }
+
+    /// {@return the ids of the services of a kind, each once, sorted}
+    ///
+    /// @param type interface of a kind of which one is used for each id
+    public List<String> ids(Class<?> type) {
+        return all(type).stream()
+                .map(service -> kind(service).id(service))
+                .distinct()
+                .sorted()
+                .toList();
     }
 
     /// {@return the architectures in the order they came}
@@ -349,13 +368,7 @@ public final class ServiceRegistry {
     /// @param id backend id
     /// @throws TenonException (`CFG-002`) if several have it and no preference names one
     public Optional<Backend> backend(String id) {
-        List<Backend> found = new ArrayList<>();
-        for (Backend backend : all(Backend.class)) {
-            if (backend.id().equals(id)) {
-                found.add(backend);
-            }
-        }
-        return found.isEmpty() ? Optional.empty() : Optional.of(one(found, "backend", id));
+        return service(Backend.class, id);
     }
 
     /// {@return the backends, best rank first}
