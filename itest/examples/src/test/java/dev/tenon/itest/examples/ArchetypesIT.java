@@ -42,6 +42,8 @@ class ArchetypesIT {
             "format", List.of("--id", "MY8", "--number", "50008"),
             "model", List.of("--id", "mylma"),
             "backend", List.of("--id", "mine"),
+            "tokenizer", List.of(),
+            "sampler", List.of(),
             "command", List.of(),
             "endpoint", List.of());
 
@@ -132,7 +134,7 @@ class ArchetypesIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"format", "model", "backend", "command", "endpoint"})
+    @ValueSource(strings = {"format", "model", "backend", "tokenizer", "sampler", "command", "endpoint"})
     void theCommandMakesWhatTheArchetypePluginMakes(String kind) throws Exception {
         Path made = MADE.resolve(kind + "/out/my-" + kind);
         Path project = project(kind);
@@ -226,6 +228,26 @@ class ArchetypesIT {
         Path target = folder.resolve("mylma.gguf");
         Files.writeString(target, renamed, StandardCharsets.ISO_8859_1);
         return target;
+    }
+
+    @Test
+    void aModelRunsWithTheTokenizerAndTheSampler() throws Exception {
+        Platform platform = new Platform(folder);
+        Path model = folder.resolve("bytes.gguf");
+        BytesModel.write(LLAMA, model, "my-tokenizer");
+        assertEquals(1, platform.end("tokenize", "-m", model.toString(), "ab").status(), "there is no such tokenizer");
+        platform.drop(jar("tokenizer"));
+        platform.drop(jar("sampler"));
+        List<String> tokens = platform.run("tokenize", "-m", model.toString(), "--ids", "ab");
+        assertEquals(List.of("[1, 100, 101]"), tokens, "BOS, and the bytes behind three control tokens");
+        List<String> why = platform.run("bundles", "--why", "-m", model.toString());
+        assertTrue(
+                why.stream().anyMatch(line -> line.matches(" *\\+ com\\.example\\.mysampler 1\\.0\\.0 .*rank 10")),
+                () -> String.join("\n", why));
+        String[] run = {"run", "-m", model.toString(), "-p", "Once", "-n", "8", "-s", "7", "--temp", "5"};
+        List<String> text = platform.run(run);
+        assertEquals(text, platform.run(run), "the same seed");
+        assertTrue(text.getFirst().startsWith("Once"), text::toString);
     }
 
     @Test

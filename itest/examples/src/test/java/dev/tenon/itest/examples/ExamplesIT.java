@@ -1,6 +1,7 @@
 package dev.tenon.itest.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -10,6 +11,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
@@ -172,6 +175,36 @@ class ExamplesIT {
             platform.take(jar);
             running.askUntil(line(LLAMA, "tracing", "1"), answer -> answer.startsWith("refused "));
         }
+    }
+
+    @Test
+    void requestsChooseTheRulesByName() throws Exception {
+        String[] run = {
+            "run",
+            "-m",
+            LLAMA.toString(),
+            "-p",
+            "ab",
+            "-n",
+            "20",
+            "--temp",
+            "9",
+            "-s",
+            "1",
+            "--ignore-eos",
+            "--constraint"
+        };
+        String[] known = Arrays.copyOf(run, run.length + 1);
+        known[run.length] = "letters=ab";
+        assertEquals(2, platform.end(known).status(), "there is no such rule yet");
+        assertTrue(platform.errors().contains("no bundle offers any"), platform::errors);
+        platform.drop(Platform.jar("generation-rules"));
+        String text = platform.run(known).getFirst();
+        assertTrue(text.matches("ab[ab]+"), text);
+        List<String> free = List.of("run", "-m", LLAMA.toString(), "-p", "a", "-n", "30", "--temp", "0", "--raw");
+        List<String> ruled = new ArrayList<>(free);
+        ruled.addAll(List.of("--logits-processor", "no-repeat=1"));
+        assertNotEquals(platform.run(free.toArray(String[]::new)), platform.run(ruled.toArray(String[]::new)));
     }
 
     @Test

@@ -27,6 +27,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.osgi.service.component.annotations.Component;
@@ -111,7 +112,8 @@ public final class ItestCommand implements TenonCommand {
             paramLabel = "FILE",
             description =
                     "A GGUF file of an architecture of the jar, whose metadata and shapes are taken for its contract"
-                            + " (default: a tiny model with the keys that GGUF defines for decoders); of the server's"
+                            + " (default: a tiny model with the keys that GGUF defines for decoders); of a tokenizer of"
+                            + " the jar, whose vocabulary is taken (default: one of bytes); of the server's"
                             + " suite: what it serves (default: the configured model).")
     private Path model;
 
@@ -199,7 +201,7 @@ public final class ItestCommand implements TenonCommand {
                 contracts.bundle(
                         bundle,
                         architecture -> file == null ? TinyModel.of(architecture) : TinyModel.of(file, known, cases),
-                        file == null ? "" : file.metadata().requiredString("general.architecture"));
+                        Optional.ofNullable(file).map(GgufFile::metadata));
             }
             progress.close();
             return done(contracts.report());

@@ -67,7 +67,8 @@ public final class NewCommand implements TenonCommand {
             index = "0",
             arity = "0..1",
             paramLabel = "KIND",
-            description = "What the bundle offers: format, model, backend, command or endpoint.")
+            completionCandidates = ProjectKind.Words.class,
+            description = "What the bundle offers: ${COMPLETION-CANDIDATES}.")
     private String kind;
 
     @Parameters(
@@ -87,8 +88,7 @@ public final class NewCommand implements TenonCommand {
     @Option(
             names = "--id",
             paramLabel = "ID",
-            description =
-                    "Id of the format (as for quantize), architecture (as in model files), backend, command or end point.")
+            description = "Id of what the bundle offers, as settings, commands or model files name it.")
     private String id;
 
     @Option(

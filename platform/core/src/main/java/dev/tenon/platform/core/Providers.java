@@ -1,6 +1,6 @@
 package dev.tenon.platform.core;
 
-import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.control.ServiceKind;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -27,9 +27,9 @@ final class Providers {
     ///
     /// @return this
     Providers find(ClassLoader loader) {
-        for (Class<?> kind : ServiceRegistry.kinds()) {
+        for (ServiceKind kind : ServiceKind.values()) {
             Iterator<? extends ServiceLoader.Provider<?>> providers =
-                    ServiceLoader.load(kind, loader).stream().iterator();
+                    ServiceLoader.load(kind.type(), loader).stream().iterator();
             while (next(providers)) {}
         }
         return this;

@@ -1,16 +1,5 @@
 package dev.tenon.platform.core;
 
-import aQute.bnd.annotation.Cardinality;
-import aQute.bnd.annotation.Resolution;
-import aQute.bnd.annotation.spi.ServiceConsumer;
-import dev.tenon.api.device.Backend;
-import dev.tenon.api.http.EndpointProvider;
-import dev.tenon.api.kernel.KernelProvider;
-import dev.tenon.api.model.ModelArchitecture;
-import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.api.text.ChatTemplateEngine;
-import dev.tenon.api.text.SamplerProvider;
-import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
 import java.util.Map;
@@ -29,52 +18,8 @@ import org.slf4j.LoggerFactory;
 ///             System.out::print);
 /// }
 /// ```
-@ServiceConsumer(
-        value = QuantFormat.class,
-        resolution = Resolution.OPTIONAL,
-        cardinality = Cardinality.MULTIPLE,
-        effective = Tenon.ACTIVE)
-@ServiceConsumer(
-        value = ModelArchitecture.class,
-        resolution = Resolution.OPTIONAL,
-        cardinality = Cardinality.MULTIPLE,
-        effective = Tenon.ACTIVE)
-@ServiceConsumer(
-        value = Backend.class,
-        resolution = Resolution.OPTIONAL,
-        cardinality = Cardinality.MULTIPLE,
-        effective = Tenon.ACTIVE)
-@ServiceConsumer(
-        value = KernelProvider.class,
-        resolution = Resolution.OPTIONAL,
-        cardinality = Cardinality.MULTIPLE,
-        effective = Tenon.ACTIVE)
-@ServiceConsumer(
-        value = TokenizerProvider.class,
-        resolution = Resolution.OPTIONAL,
-        cardinality = Cardinality.MULTIPLE,
-        effective = Tenon.ACTIVE)
-@ServiceConsumer(
-        value = ChatTemplateEngine.class,
-        resolution = Resolution.OPTIONAL,
-        cardinality = Cardinality.MULTIPLE,
-        effective = Tenon.ACTIVE)
-@ServiceConsumer(
-        value = SamplerProvider.class,
-        resolution = Resolution.OPTIONAL,
-        cardinality = Cardinality.MULTIPLE,
-        effective = Tenon.ACTIVE)
-@ServiceConsumer(
-        value = EndpointProvider.class,
-        resolution = Resolution.OPTIONAL,
-        cardinality = Cardinality.MULTIPLE,
-        effective = Tenon.ACTIVE)
 public final class Tenon {
     private static final Logger LOG = LoggerFactory.getLogger(Tenon.class);
-
-    /// A framework makes no wires of requirements that are effective at another time than `resolve`; by such
-    /// a wire this bundle would restart, and end all sessions, whenever a provider is replaced.
-    static final String ACTIVE = "active";
 
     private Tenon() {}
 

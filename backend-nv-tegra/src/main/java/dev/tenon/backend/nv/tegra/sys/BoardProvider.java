@@ -3,9 +3,11 @@ package dev.tenon.backend.nv.tegra.sys;
 import dev.tenon.api.config.Setting;
 import java.util.List;
 import java.util.Map;
+import org.osgi.annotation.versioning.ConsumerType;
 
 /// Offers a board beside the one that the machine is, such as an emulated one: a service. Safe for
 /// any thread.
+@ConsumerType
 public interface BoardProvider {
     /// {@return the device's id, such as `emulated`}
     String id();

@@ -1,8 +1,8 @@
 package dev.tenon.platform.bundles.manager;
 
 import dev.tenon.platform.core.control.EngineControl;
+import dev.tenon.platform.core.control.ServiceKind;
 import java.util.Arrays;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.Constants;
@@ -11,15 +11,6 @@ import org.osgi.framework.ServiceReference;
 /// The services that a bundle offers to the engine.
 final class OfferedServices {
     private static final long SERVICES_MILLIS = 2000;
-    private static final Set<String> SERVICES = Set.of(
-            "dev.tenon.api.quant.QuantFormat",
-            "dev.tenon.api.model.ModelArchitecture",
-            "dev.tenon.api.device.Backend",
-            "dev.tenon.api.kernel.KernelProvider",
-            "dev.tenon.api.text.TokenizerProvider",
-            "dev.tenon.api.text.ChatTemplateEngine",
-            "dev.tenon.api.text.SamplerProvider",
-            "dev.tenon.api.http.EndpointProvider");
 
     private OfferedServices() {}
 
@@ -51,8 +42,8 @@ final class OfferedServices {
         return references == null
                 ? 0
                 : (int) Arrays.stream(references)
-                        .filter(r -> Arrays.stream((String[]) r.getProperty(Constants.OBJECTCLASS))
-                                .anyMatch(SERVICES::contains))
+                        .filter(r -> ServiceKind.of((String[]) r.getProperty(Constants.OBJECTCLASS))
+                                .isPresent())
                         .count();
     }
 }

@@ -107,7 +107,7 @@ final class Chat {
         boolean cut;
         try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
                 AnswerPrinter printer = new AnswerPrinter(console, model, session, interrupt, input.width())) {
-            last = conversation.send(text, settings.next(), settings.predict(), settings.stop(), printer, printer);
+            last = conversation.send(text, settings.next(), printer, printer);
             heard = printer.heard();
             cut = interrupt.happened() && last.finish() == FinishReason.CANCELLED;
         }

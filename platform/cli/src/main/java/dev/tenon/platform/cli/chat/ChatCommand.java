@@ -10,6 +10,7 @@ import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
+import dev.tenon.platform.cli.options.RuleOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.options.SpeculationOptions;
 import java.io.IOException;
@@ -85,6 +86,9 @@ public final class ChatCommand implements TenonCommand {
     @Mixin
     private SamplingOptions sampling;
 
+    @Mixin
+    private RuleOptions rules;
+
     @Override
     public Integer call() throws IOException {
         LoadRequest request = speculation.in(model.request(console), console);
@@ -94,7 +98,7 @@ public final class ChatCommand implements TenonCommand {
                 Session session = loaded.newSession()) {
             sampling.check(params, loaded);
             Prompts.noteWhatAnswers(console, loaded, defaults);
-            ChatSettings settings = new ChatSettings(loaded, params, predict, stop);
+            ChatSettings settings = new ChatSettings(loaded, params, predict, stop, rules);
             return Talk.run(console, loaded, session, settings, system, terminal);
         }
     }

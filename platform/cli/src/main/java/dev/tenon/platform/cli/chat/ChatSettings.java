@@ -1,9 +1,11 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.Ranges;
+import dev.tenon.platform.cli.options.RuleOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.EditDistance;
@@ -24,6 +26,7 @@ import picocli.CommandLine.ParameterException;
 final class ChatSettings {
     private final LoadedModel model;
     private final List<String> stop;
+    private final RuleOptions rules;
     private SamplingParams params;
     private int predict;
     private int answers;
@@ -34,16 +37,26 @@ final class ChatSettings {
     /// @param params how to choose tokens
     /// @param predict most tokens of an answer; -1 until the context is full
     /// @param stop texts that end an answer
-    ChatSettings(LoadedModel model, SamplingParams params, int predict, List<String> stop) {
+    /// @param rules what steers each answer
+    /// @throws dev.tenon.api.error.TenonException (`CLI-001`) if a rule is not there
+    ChatSettings(LoadedModel model, SamplingParams params, int predict, List<String> stop, RuleOptions rules) {
         this.model = model;
         this.params = params;
         this.predict = predict;
         this.stop = List.copyOf(stop);
+        this.rules = rules;
+        rules.check(model);
     }
 
-    /// {@return how to choose the tokens of the next answer: with random numbers of its own}
-    SamplingParams next() {
-        return params.toBuilder().seed(params.seed() + answers++).build();
+    /// {@return how to generate the next answer, but for its prompt: with random numbers and rules of its own}
+    GenerationRequest next() {
+        return GenerationRequest.builder()
+                .sampling(params.toBuilder().seed(params.seed() + answers++).build())
+                .maxNewTokens(predict)
+                .stop(stop)
+                .processors(rules.processors(model))
+                .constraint(rules.constraint(model, null))
+                .build();
     }
 
     /// {@return most tokens of an answer; -1 until the context is full}

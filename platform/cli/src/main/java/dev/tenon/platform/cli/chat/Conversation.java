@@ -14,7 +14,7 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.chat.TenonChats;
+import dev.tenon.platform.chat.Chats;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,7 +28,9 @@ import java.util.Optional;
 /// evaluated again. When the context is full, the oldest turns leave. Not safe for several threads.
 final class Conversation {
     private final LoadedModel model;
-    private final ChatModel chat;
+    private final Chats chats = new Chats();
+    /// Of the last message.
+    private ChatModel chat;
     private final Session session;
     private final List<ChatTurn> messages = new ArrayList<>();
     private int[] held = {};
@@ -37,7 +39,6 @@ final class Conversation {
 
     Conversation(LoadedModel model, Session session) {
         this.model = model;
-        this.chat = new TenonChats().chat(model);
         this.session = session;
     }
 
@@ -109,34 +110,32 @@ final class Conversation {
     /// The system message and the new one stay.
     ///
     /// @param text the user's message
-    /// @param params how to choose tokens
-    /// @param limit most tokens to generate; -1 until the context is full
-    /// @param stop texts that end the answer
+    /// @param asked how to answer, but for the prompt. An answer with a constraint ends where the context is full
     /// @param listener hears the generation, but for its text
     /// @param events hears the answer's text and reasoning
     /// @return counts and times
     /// @throws OutOfResourcesException (`LIMIT-001`) if the message does not fit the context even
     ///     alone
-    Usage send(
-            String text,
-            SamplingParams params,
-            int limit,
-            List<String> stop,
-            GenerationListener listener,
-            ChatEvents events) {
+    Usage send(String text, GenerationRequest asked, GenerationListener listener, ChatEvents events) {
+        int limit = asked.maxNewTokens();
         List<ChatTurn> former = List.copyOf(messages);
         turnsLeft = 0;
+        chat = chats.of(model);
         messages.add(ChatTurn.user(text));
         boolean sent = false;
         try {
             Recorder recorder = new Recorder(model.tokenizer(), listener, events);
-            Usage usage = generate(params, limit, stop, recorder);
-            while (StopNote.contextFull(usage, limit) && turns() > 1) {
-                SamplingParams more = params.toBuilder()
-                        .seed(params.seed() + usage.generatedTokens())
+            Usage usage = generate(asked, recorder);
+            while (StopNote.contextFull(usage, limit)
+                    && turns() > 1
+                    && asked.constraint().isEmpty()) {
+                SamplingParams more = asked.sampling().toBuilder()
+                        .seed(asked.sampling().seed() + usage.generatedTokens())
                         .build();
                 int most = limit < 0 ? limit : limit - usage.generatedTokens();
-                usage = sum(usage, generate(more, most, stop, recorder));
+                GenerationRequest rest =
+                        asked.toBuilder().sampling(more).maxNewTokens(most).build();
+                usage = sum(usage, generate(rest, recorder));
             }
             messages.add(recorder.end(usage).turn());
             sent = true;
@@ -151,21 +150,14 @@ final class Conversation {
     }
 
     /// Generates the answer to the last message, or more of it.
-    private Usage generate(SamplingParams params, int limit, List<String> stop, Recorder recorder) {
-        int[] rest = rest(limit, recorder);
+    private Usage generate(GenerationRequest asked, Recorder recorder) {
+        int[] rest = rest(asked.maxNewTokens(), recorder);
         int before = held.length;
         int heard = recorder.tokens().length;
         ChatPrompt prompt = prompt(messages);
         recorder.readBy(told -> chat.reader(request(messages), prompt, told));
         heldText = null;
-        Usage usage = session.generate(
-                GenerationRequest.builder()
-                        .prompt(rest)
-                        .sampling(params)
-                        .maxNewTokens(limit)
-                        .stop(stop)
-                        .build(),
-                recorder);
+        Usage usage = session.generate(asked.toBuilder().prompt(rest).build(), recorder);
         int[] all = recorder.tokens();
         remember(prompt.text(), before, rest, Arrays.copyOfRange(all, heard, all.length), recorder, usage);
         return usage;

@@ -12,13 +12,14 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.chat.TenonChats;
+import dev.tenon.platform.chat.Chats;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.GrammarOptions;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
+import dev.tenon.platform.cli.options.RuleOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.options.SpeculationOptions;
 import dev.tenon.platform.cli.options.TextInput;
@@ -162,6 +163,9 @@ public final class RunCommand implements TenonCommand {
     @Mixin
     private GrammarOptions grammar;
 
+    @Mixin
+    private RuleOptions rules;
+
     /// The two ways to read a prompt.
     static final class Mode {
         @Option(
@@ -194,7 +198,7 @@ public final class RunCommand implements TenonCommand {
             if (talks) {
                 Prompts.requireChat(loaded, given.model(), defaults.answers() || mode.chat || system != null);
                 Prompts.noteWhatAnswers(console, loaded, defaults);
-                ChatSettings settings = new ChatSettings(loaded, params, limit, stop);
+                ChatSettings settings = new ChatSettings(loaded, params, limit, stop, rules);
                 return Talk.run(console, loaded, session, settings, system == null ? "" : system, terminal);
             }
             Prompts.checkLength(loaded, text);
@@ -218,7 +222,8 @@ public final class RunCommand implements TenonCommand {
                     .stop(stop)
                     .ignoreEndOfGeneration(ignoreEos)
                     .contextShift(contextShift == null ? -1 : contextShift)
-                    .constraint(grammar.constraint(loaded))
+                    .processors(rules.processors(loaded))
+                    .constraint(rules.constraint(loaded, grammar.constraint(loaded)))
                     .build();
             Console.Interrupt interrupt = console.onInterrupt(session::cancel);
             RunOutput output =
@@ -276,7 +281,7 @@ public final class RunCommand implements TenonCommand {
         ChatRequest request = ChatRequest.builder()
                 .turns(system == null ? List.of(user) : List.of(ChatTurn.system(system), user))
                 .build();
-        ChatModel chat = new TenonChats().chat(loaded);
+        ChatModel chat = new Chats().of(loaded);
         return new Question(chat, request, Prompts.prompt(chat, request));
     }
 

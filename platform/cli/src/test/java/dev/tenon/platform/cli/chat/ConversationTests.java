@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.chat.ChatReply;
 import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.engine.FinishReason;
+import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
@@ -58,7 +59,11 @@ class ConversationTests {
     }
 
     private Usage send(String text) {
-        return conversation.send(text, SamplingParams.greedy(), -1, List.of(), t -> {}, t -> {});
+        return conversation.send(text, asked(-1), t -> {}, t -> {});
+    }
+
+    private static GenerationRequest asked(int limit) {
+        return GenerationRequest.of(new int[0], SamplingParams.greedy(), limit);
     }
 
     private String sent(int request) {
@@ -165,7 +170,7 @@ class ConversationTests {
 
     @Test
     void answerCutByTheLimitIsContinuedRightly() {
-        Usage usage = conversation.send("One", SamplingParams.greedy(), 3, List.of(), t -> {}, t -> {});
+        Usage usage = conversation.send("One", asked(3), t -> {}, t -> {});
         assertEquals(FinishReason.LENGTH, usage.finish());
         assertEquals("Ans", conversation.messages().getLast().text());
         send("Two");
@@ -180,7 +185,7 @@ class ConversationTests {
             return "<think>\nHm, hm.\n</think>\n\nYes.";
         };
         ChatReply.Collector heard = new ChatReply.Collector();
-        conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {}, heard);
+        conversation.send("One", asked(-1), t -> {}, heard);
         ChatTurn answer = conversation.messages().getLast();
         assertEquals("Yes.", answer.text());
         assertEquals("\nHm, hm.\n", answer.reasoning());
@@ -192,7 +197,7 @@ class ConversationTests {
 
     @Test
     void cancelledAnswerIsContinuedRightly() {
-        conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {}, t -> {
+        conversation.send("One", asked(-1), t -> {}, t -> {
             if (t.equals("s")) {
                 session.cancel();
             }
@@ -286,7 +291,7 @@ class ConversationTests {
     void failingListenerLeavesTheConversationAsItWas() {
         assertThrows(
                 IllegalStateException.class,
-                () -> conversation.send("One", SamplingParams.greedy(), -1, List.of(), t -> {}, t -> {
+                () -> conversation.send("One", asked(-1), t -> {}, t -> {
                     throw new IllegalStateException("no more");
                 }));
         assertEquals(0, conversation.messages().size());

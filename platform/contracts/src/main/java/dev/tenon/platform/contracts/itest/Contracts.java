@@ -5,23 +5,27 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.SamplerProvider;
+import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.contracts.framework.HandedBundle;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.osgi.framework.Constants;
 
 /// Runs the contract of each service that a bundle offers.
@@ -95,51 +99,80 @@ public final class Contracts {
     ///
     /// @param bundle the bundle
     /// @param model makes the model that an architecture is tested with
-    /// @param fileOf the architecture of the file that models are made of, empty without a file: where the bundle
-    ///     offers it, its other architectures are not tested
+    /// @param file metadata of the file that models are made of: where the bundle offers its architecture, the
+    ///     bundle's others are not tested
     /// @throws TenonException (`ITEST-001`) if it offers nothing that a contract covers
-    public void bundle(HandedBundle bundle, Function<ModelArchitecture, TinyModel> model, String fileOf) {
-        List<QuantFormat> ownFormats = bundle.services(QuantFormat.class);
-        List<KernelProvider> ownKernels = bundle.services(KernelProvider.class);
-        List<ModelArchitecture> ownArchitectures = bundle.services(ModelArchitecture.class);
-        List<Backend> ownBackends = bundle.services(Backend.class);
-        List<TenonCommand> ownCommands = bundle.services(TenonCommand.class);
-        List<EndpointProvider> ownEndpoints = bundle.services(EndpointProvider.class);
-        if (Stream.of(ownFormats, ownKernels, ownArchitectures, ownBackends, ownCommands, ownEndpoints)
-                .allMatch(List::isEmpty)) {
+    public void bundle(HandedBundle bundle, Function<ModelArchitecture, TinyModel> model, Optional<GgufMetadata> file) {
+        List<ServiceContract> contracts = Arrays.stream(ServiceContract.values())
+                .filter(each -> !bundle.services(each.service()).isEmpty())
+                .toList();
+        if (contracts.isEmpty()) {
             List<String> offers = bundle.offers();
             throw new TenonException(
                     ErrorCode.ITEST_NOTHING,
                     bundle.title()
-                            + " offers no format, kernel, architecture, backend, command or end point, and only these have"
-                            + " contracts; "
+                            + " offers no " + ServiceContract.list() + ", and only these have contracts; "
                             + (offers.isEmpty()
                                     ? "it offers no services. Is @Component missing, or a service that a"
                                             + " component refers to?"
                                     : "it offers " + String.join(", ", offers)));
         }
         title.add(bundle.title() + ": " + String.join(", ", bundle.offers()));
-        for (QuantFormat format : ownFormats) {
-            SelectedFormatContract.select(format);
-            run("format " + format.id(), SelectedFormatContract.class);
-        }
+        List<KernelProvider> kernels = bundle.services(KernelProvider.class);
+        List<QuantFormat> ownFormats = bundle.services(QuantFormat.class);
         List<QuantFormat> known = withOwn(ownFormats);
-        for (KernelProvider provider : ownKernels) {
-            SelectedKernelContract.select(new SelectedKernelContract.Selection(provider, known));
-            run("kernels " + names(provider), SelectedKernelContract.class);
+        String fileOf = file.map(metadata -> metadata.requiredString("general.architecture"))
+                .orElse("");
+        for (ServiceContract contract : contracts) {
+            switch (contract) {
+                case FORMAT -> ownFormats.forEach(this::format);
+                case KERNEL -> kernels.forEach(provider -> kernels(provider, known));
+                case ARCHITECTURE ->
+                    fitting(bundle.services(ModelArchitecture.class), fileOf)
+                            .forEach(each -> architecture(each, model.apply(each), kernels));
+                case BACKEND -> bundle.services(Backend.class).forEach(this::backend);
+                case TOKENIZER ->
+                    bundle.services(TokenizerProvider.class).forEach(provider -> tokenizer(provider, file));
+                case SAMPLER -> bundle.services(SamplerProvider.class).forEach(this::sampler);
+                case COMMAND -> commands(bundle, bundle.services(TenonCommand.class));
+                case ENDPOINT -> bundle.services(EndpointProvider.class).forEach(this::endpoints);
+            }
         }
-        onBackends(ownFormats, ownKernels, known);
-        for (ModelArchitecture architecture : fitting(ownArchitectures, fileOf)) {
-            SelectedArchitectureContract.select(new SelectedArchitectureContract.Selection(
-                    architecture, model.apply(architecture), choosable(), ownKernels));
-            run("architecture " + architecture.id(), SelectedArchitectureContract.class);
-        }
-        ownBackends.forEach(this::backend);
-        commands(bundle, ownCommands);
-        for (EndpointProvider provider : ownEndpoints) {
-            SelectedEndpointContract.select(provider);
-            run("end points " + provider.id(), SelectedEndpointContract.class);
-        }
+        onBackends(ownFormats, kernels, known);
+    }
+
+    private void format(QuantFormat format) {
+        SelectedFormatContract.select(format);
+        run("format " + format.id(), SelectedFormatContract.class);
+    }
+
+    private void kernels(KernelProvider provider, List<QuantFormat> known) {
+        SelectedKernelContract.select(new SelectedKernelContract.Selection(provider, known));
+        run("kernels " + names(provider), SelectedKernelContract.class);
+    }
+
+    private void architecture(ModelArchitecture architecture, TinyModel model, List<KernelProvider> kernels) {
+        SelectedArchitectureContract.select(
+                new SelectedArchitectureContract.Selection(architecture, model, choosable(), kernels));
+        run("architecture " + architecture.id(), SelectedArchitectureContract.class);
+    }
+
+    private void tokenizer(TokenizerProvider provider, Optional<GgufMetadata> file) {
+        SelectedTokenizerContract.select(new SelectedTokenizerContract.Selection(
+                provider,
+                file.filter(
+                        metadata -> metadata.string("tokenizer.ggml.model").equals(Optional.of(provider.model())))));
+        run("tokenizer " + provider.model(), SelectedTokenizerContract.class);
+    }
+
+    private void sampler(SamplerProvider provider) {
+        SelectedSamplerContract.select(provider);
+        run("sampler " + provider.getClass().getSimpleName(), SelectedSamplerContract.class);
+    }
+
+    private void endpoints(EndpointProvider provider) {
+        SelectedEndpointContract.select(provider);
+        run("end points " + provider.id(), SelectedEndpointContract.class);
     }
 
     private void commands(HandedBundle bundle, List<TenonCommand> commands) {

@@ -39,7 +39,7 @@ public record ProjectNames(
     /// @param name words of lower-case letters and digits, joined by `-`
     /// @param group Maven's group
     /// @param id null: the name in capitals for a format, its letters and digits for an architecture, the
-    ///     name itself for others
+    ///     name itself for the other kinds
     /// @param number null: one that follows from the id
     /// @return the names
     /// @throws TenonException (`CLI-001`) if no names can be made of that
@@ -64,7 +64,7 @@ public record ProjectNames(
                 : switch (kind) {
                     case FORMAT -> name.replace('-', '_').toUpperCase(Locale.ROOT);
                     case MODEL -> letters;
-                    case BACKEND, COMMAND, ENDPOINT -> name;
+                    case BACKEND, TOKENIZER, SAMPLER, COMMAND, ENDPOINT -> name;
                 };
         return new ProjectNames(
                 name,

@@ -55,6 +55,8 @@ class ProjectTests {
         "MODEL, qwen2, com.example.qwen2, Qwen2, qwen2",
         "BACKEND, native, com.example.native_, Native, native",
         "BACKEND, my-gpu-2, com.example.mygpu2, MyGpu2, my-gpu-2",
+        "TOKENIZER, my-tokenizer, com.example.mytokenizer, MyTokenizer, my-tokenizer",
+        "SAMPLER, my-sampler, com.example.mysampler, MySampler, my-sampler",
         "COMMAND, my-command, com.example.mycommand, MyCommand, my-command",
         "ENDPOINT, my-endpoint, com.example.myendpoint, MyEndpoint, my-endpoint"
     })

@@ -1,10 +1,12 @@
 package dev.tenon.platform.core.control;
 
+import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.error.TenonException;
+import java.util.List;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ProviderType;
 
-/// What a server tells of a loaded model beyond the api. Safe for any thread.
+/// What the platform asks of a loaded model beyond the api. Safe for any thread.
 @ProviderType
 public interface ScheduledModel {
     /// {@return how the sequences of the model share its memory now}
@@ -18,4 +20,19 @@ public interface ScheduledModel {
     /// it
     ///     can be used. Takes microseconds}
     Optional<TenonException> failure();
+
+    /// {@return what makes models chat now, of what is installed; empty if nothing is}
+    Optional<ChatProvider> chatProvider();
+
+    /// {@return a service that is chosen by its id, of those that are installed now}
+    ///
+    /// @param type interface of a kind with ids, see [ServiceKind]
+    /// @param id the id
+    /// @throws TenonException (`CFG-002`) if several have it and no preference names one
+    <S> Optional<S> service(Class<S> type, String id);
+
+    /// {@return the ids of the services of a kind, sorted}
+    ///
+    /// @param type interface of a kind with ids
+    List<String> ids(Class<?> type);
 }

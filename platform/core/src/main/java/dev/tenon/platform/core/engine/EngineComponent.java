@@ -5,17 +5,14 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.api.text.ChatTemplateEngine;
-import dev.tenon.api.text.SamplerProvider;
-import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.core.check.SelfCheck;
 import dev.tenon.platform.core.control.EndpointSource;
 import dev.tenon.platform.core.control.EngineControl;
 import dev.tenon.platform.core.control.Selection;
+import dev.tenon.platform.core.control.ServiceKind;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.registry.ServiceRank;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -27,7 +24,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
+import org.osgi.framework.Constants;
 import org.osgi.framework.ServiceReference;
+import org.osgi.service.component.AnyService;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.Deactivate;
@@ -45,17 +44,21 @@ import org.slf4j.event.Level;
         service = {Engine.class, EngineControl.class},
         configurationPid = EngineConfig.PID)
 public final class EngineComponent implements Engine, EngineControl, EndpointSource {
-    /// The framework's property of every service that numbers its bundle.
-    private static final String BUNDLE_ID = "service.bundleid";
+    /// One reference for all kinds: [ServiceKind] tells them apart. The engine itself is left out.
+    private static final String API_SERVICES =
+            "(&(objectClass=dev.tenon.api.*)(!(objectClass=dev.tenon.api.engine.Engine)))";
 
     private static final Logger LOG = LoggerFactory.getLogger(EngineComponent.class);
 
     private final ServiceRegistry registry = new ServiceRegistry();
-    private final Map<ServiceReference<ChatTemplateEngine>, LateTemplateEngine> templates = new ConcurrentHashMap<>();
+    private final Map<ServiceReference<?>, Service> services = new ConcurrentHashMap<>();
     /// Numbers of the bundles of which it was logged that their ids are taken.
     private final Set<Long> warned = ConcurrentHashMap.newKeySet();
     private final BundleContext context;
     private volatile TenonEngine engine;
+
+    /// A service, and what the registry offers for it.
+    private record Service(HeldService held, Object offered) {}
 
     /// Created by the component runtime.
     ///
@@ -87,95 +90,35 @@ public final class EngineComponent implements Engine, EngineControl, EndpointSou
         engine.close();
     }
 
-    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addFormat(QuantFormat service, Map<String, Object> properties) {
-        add(service, properties);
-    }
-
-    void removeFormat(QuantFormat service) {
-        registry.remove(service);
-    }
-
-    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addArchitecture(ModelArchitecture service, Map<String, Object> properties) {
-        add(service, properties);
-    }
-
-    void removeArchitecture(ModelArchitecture service) {
-        registry.remove(service);
-    }
-
-    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC, target = "(backend.id=*)")
-    void addBackend(Backend service, Map<String, Object> properties) {
-        add(service, properties);
-    }
-
-    void removeBackend(Backend service) {
-        registry.remove(service);
-    }
-
-    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addKernels(KernelProvider service, Map<String, Object> properties) {
-        add(service, properties);
-    }
-
-    void removeKernels(KernelProvider service) {
-        registry.remove(service);
-    }
-
-    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addTokenizers(TokenizerProvider service, Map<String, Object> properties) {
-        add(service, properties);
-    }
-
-    void removeTokenizers(TokenizerProvider service) {
-        registry.remove(service);
-    }
-
     @Reference(
-            service = ChatTemplateEngine.class,
+            service = AnyService.class,
+            target = API_SERVICES,
             cardinality = ReferenceCardinality.MULTIPLE,
             policy = ReferencePolicy.DYNAMIC)
-    void addTemplates(ServiceReference<ChatTemplateEngine> reference, Map<String, Object> properties) {
-        LateTemplateEngine late = new LateTemplateEngine(context, reference);
+    void addService(ServiceReference<?> reference, Map<String, Object> properties) {
+        ServiceKind kind =
+                ServiceKind.of((String[]) properties.get(Constants.OBJECTCLASS)).orElse(null);
+        if (kind == null) {
+            return;
+        }
+        long owner = properties.get(Constants.SERVICE_BUNDLEID) instanceof Long id ? id : ServiceRegistry.NO_OWNER;
+        HeldService held = new HeldService(context, reference);
         // A new version on trial must start now: one that does not is no replacement.
-        if (!registry.isHeld(owner(properties)) || late.fetch()) {
-            templates.put(reference, late);
-            add(late, properties);
+        if (kind.isLate() && !registry.isHeld(owner) || held.fetch()) {
+            Service added = new Service(held, kind.isLate() ? kind.late(held) : held.get());
+            services.put(reference, added);
+            registry.add(added.offered, owner, title(owner), ServiceRank.of(properties));
+            if (engine != null) {
+                warn();
+            }
         }
     }
 
-    void removeTemplates(ServiceReference<ChatTemplateEngine> reference) {
-        LateTemplateEngine late = templates.remove(reference);
-        if (late != null) {
-            registry.remove(late);
-            late.release();
-        }
-    }
-
-    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addSamplers(SamplerProvider service, Map<String, Object> properties) {
-        add(service, properties);
-    }
-
-    void removeSamplers(SamplerProvider service) {
-        registry.remove(service);
-    }
-
-    @Reference(cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
-    void addEndpoints(EndpointProvider service, Map<String, Object> properties) {
-        add(service, properties);
-    }
-
-    void removeEndpoints(EndpointProvider service) {
-        registry.remove(service);
-    }
-
-    private void add(Object service, Map<String, Object> properties) {
-        long owner = owner(properties);
-        registry.add(service, owner, title(owner), ServiceRank.of(properties));
-        if (engine != null) {
-            warn();
+    void removeService(ServiceReference<?> reference) {
+        Service removed = services.remove(reference);
+        if (removed != null) {
+            registry.remove(removed.offered);
+            removed.held.release();
         }
     }
 
@@ -205,10 +148,6 @@ public final class EngineComponent implements Engine, EngineControl, EndpointSou
     private String title(long bundle) {
         Bundle found = context.getBundle(bundle);
         return found == null ? "bundle " + bundle : found.getSymbolicName() + " " + found.getVersion();
-    }
-
-    private static long owner(Map<String, Object> properties) {
-        return properties.get(BUNDLE_ID) instanceof Long id ? id : ServiceRegistry.NO_OWNER;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.device.DeviceInfo;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.PlanProfiler;
@@ -261,6 +262,21 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     @Override
     public long memoryBytes() {
         return bytes(this) + (speculation.draft() == null ? 0 : bytes(speculation.draft()));
+    }
+
+    @Override
+    public Optional<ChatProvider> chatProvider() {
+        return registry.chatProvider();
+    }
+
+    @Override
+    public <S> Optional<S> service(Class<S> type, String id) {
+        return registry.service(type, id);
+    }
+
+    @Override
+    public List<String> ids(Class<?> type) {
+        return registry.ids(type);
     }
 
     @Override

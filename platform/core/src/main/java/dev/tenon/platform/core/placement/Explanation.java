@@ -13,10 +13,9 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.api.text.ChatTemplateEngine;
-import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.control.Selection.Candidate;
+import dev.tenon.platform.core.control.ServiceKind;
 import dev.tenon.platform.core.placement.BackendSelection.Outcome;
 import dev.tenon.platform.core.placement.BackendSelection.Verdict;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -47,8 +46,11 @@ final class Explanation {
     List<Selection> selections() {
         architecture();
         decision.file().tensors().forEach(this::format);
-        one("sampler", SamplerProvider.class);
-        one("template", ChatTemplateEngine.class);
+        for (ServiceKind kind : ServiceKind.values()) {
+            if (kind.use() == ServiceKind.Use.BEST) {
+                one(kind.word(), kind.type());
+            }
+        }
         ModelArchitecture architecture = decision.architecture();
         if (architecture != null && selection == null) {
             Candidate refused = new Candidate(architecture.id(), architecture.getClass(), false, failure());

@@ -1,12 +1,7 @@
 package dev.tenon.platform.core.registry;
 
-import dev.tenon.api.device.Backend;
-import dev.tenon.api.http.EndpointProvider;
-import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.api.text.ChatTemplateEngine;
-import dev.tenon.api.text.SamplerProvider;
-import dev.tenon.api.text.TokenizerProvider;
+import dev.tenon.platform.core.control.ServiceKind;
 import dev.tenon.platform.core.gguf.TensorType;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.util.List;
@@ -16,31 +11,21 @@ import java.util.List;
 /// They are read once, when the service comes: it cannot take another one's later.
 ///
 /// @param kind such as `format`
-/// @param name the id
+/// @param name the id; empty where one of a kind is used, or all are
 /// @param all what nobody else may have, as messages call it: kind and id, and a format's type number
 /// @param flaw why nobody may have these ids, or null
 record ServiceIds(String kind, String name, List<String> all, String flaw) {
-    /// {@return the ids of a service; none for kernels, of which each op takes the best}
-    static ServiceIds of(Object service) {
-        return switch (service) {
-            case QuantFormat format -> of(format);
-            case ModelArchitecture architecture -> of("architecture", architecture.id());
-            case Backend backend -> of("backend", backend.id());
-            case TokenizerProvider tokenizer -> of("tokenizer", tokenizer.model());
-            case EndpointProvider endpoints -> of("endpoint", endpoints.id());
-            case SamplerProvider sampler -> only("sampler");
-            case ChatTemplateEngine engine -> only("template");
-            default -> new ServiceIds("", "", List.of(), null);
+    /// {@return the ids of a service; none where all of its kind are used, such as kernels}
+    static ServiceIds of(ServiceKind kind, Object service) {
+        String name = kind.id(service);
+        return switch (kind.use()) {
+            case ALL -> new ServiceIds(kind.word(), name, List.of(), null);
+            case BEST -> new ServiceIds(kind.word(), name, List.of("the " + kind.word()), null);
+            case FIRST_FOR_EACH_ID, BEST_FOR_EACH_ID ->
+                service instanceof QuantFormat format
+                        ? of(format)
+                        : new ServiceIds(kind.word(), name, List.of(kind.word() + " " + name), null);
         };
-    }
-
-    private static ServiceIds of(String kind, String name) {
-        return new ServiceIds(kind, name, List.of(kind + " " + name), null);
-    }
-
-    /// The ids of a kind of which one is used: the kind itself.
-    private static ServiceIds only(String kind) {
-        return new ServiceIds(kind, "", List.of("the " + kind), null);
     }
 
     private static ServiceIds of(QuantFormat format) {

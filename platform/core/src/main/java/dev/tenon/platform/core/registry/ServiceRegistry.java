@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.registry;
 
+import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -12,6 +13,7 @@ import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.core.control.EndpointSource;
 import dev.tenon.platform.core.control.Origins;
+import dev.tenon.platform.core.control.ServiceKind;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -27,25 +29,15 @@ import java.util.stream.Collectors;
 /// The services that are installed now. Safe for any thread.
 ///
 /// Of two bundles' services with one id the first is offered, unless a preference names the class or the
-/// jar of the other; the second waits until the first is gone. Samplers and template engines have no id: of
-/// those the one of the highest rank is offered. Of services that no bundle owns all are
-/// offered, but asking for an id that two of them have is refused with a list of both.
+/// jar of the other; the second waits until the first is gone. Kinds of which one is used have no id: of
+/// those the service of the highest rank is offered. Of services that no bundle owns all are
+/// offered, but asking for an id that two of them have is refused with a list of both. [ServiceKind] has the kinds.
 ///
 /// The services of a bundle can be held: they are kept but not offered. So a new version of a bundle is
 /// tried beside the old one, and then takes its place in one step.
 public final class ServiceRegistry {
     /// The owner of services that no bundle owns.
     public static final long NO_OWNER = -1;
-
-    private static final List<Class<?>> KINDS = List.of(
-            QuantFormat.class,
-            ModelArchitecture.class,
-            Backend.class,
-            KernelProvider.class,
-            TokenizerProvider.class,
-            ChatTemplateEngine.class,
-            SamplerProvider.class,
-            EndpointProvider.class);
 
     private volatile List<Entry> entries = List.of();
     private final List<Consumer<Object>> removalListeners = new CopyOnWriteArrayList<>();
@@ -72,11 +64,6 @@ public final class ServiceRegistry {
     /// Creates an empty registry.
     public ServiceRegistry() {}
 
-    /// {@return the known kinds of services}
-    public static List<Class<?>> kinds() {
-        return KINDS;
-    }
-
     /// Adds a service of one of the known kinds that no bundle owns.
     ///
     /// @param service the service
@@ -91,19 +78,18 @@ public final class ServiceRegistry {
     /// @param owner number of the bundle it comes from, or [#NO_OWNER]
     /// @throws IllegalArgumentException if it is of no known kind
     public void add(Object service, long owner) {
-        add(service, owner, Origins.of(service), isRanked(service) ? ServiceRank.of(service.getClass()) : 0);
+        ServiceKind.Use use = kind(service).use();
+        add(service, owner, Origins.of(service), use.isRanked() ? ServiceRank.of(service.getClass()) : 0);
     }
 
     /// The same for a service of a framework.
     ///
     /// @param origin name and version of the bundle it comes from
-    /// @param rank the service's; counts for samplers, template engines and end points
+    /// @param rank the service's; counts for kinds whose [use is ranked][ServiceKind.Use#isRanked()]
     public void add(Object service, long owner, String origin, int rank) {
-        if (!isKnown(service)) {
-            throw new IllegalArgumentException("no kind of service: " + service.getClass());
-        }
-        ServiceIds ids = ServiceIds.of(service);
-        Entry entry = new Entry(service, owner, origin, ids, isRanked(service) ? rank : 0);
+        ServiceKind kind = kind(service);
+        Entry entry = new Entry(
+                service, owner, origin, ServiceIds.of(kind, service), kind.use().isRanked() ? rank : 0);
         synchronized (this) {
             if (find(service) != null) {
                 return;
@@ -117,19 +103,9 @@ public final class ServiceRegistry {
         }
     }
 
-    private static boolean isRanked(Object service) {
-        return service instanceof SamplerProvider
-                || service instanceof ChatTemplateEngine
-                || service instanceof EndpointProvider;
-    }
-
-    private static boolean isKnown(Object service) {
-        for (Class<?> kind : KINDS) {
-            if (kind.isInstance(service)) {
-                return true;
-            }
-        }
-        return false;
+    private static ServiceKind kind(Object service) {
+        return ServiceKind.of(service)
+                .orElseThrow(() -> new IllegalArgumentException("no kind of service: " + service.getClass()));
     }
 
     private Entry find(Object service) {
@@ -326,8 +302,7 @@ public final class ServiceRegistry {
 
     /// Sets what is offered where two services have one id.
     ///
-    /// @param byId names of classes, of bundles or of jars, by `format.ID`, `architecture.ID`, `backend.ID`,
-    ///     `tokenizer.ID`, `endpoint.ID`, `sampler` and `template`
+    /// @param byId names of classes, of bundles or of jars, by kind and id, such as `format.ID` or `sampler`
     public synchronized void prefer(Map<String, String> byId) {
         preferences = Map.copyOf(byId);
         change(entries, held);
@@ -367,13 +342,32 @@ public final class ServiceRegistry {
     /// @param id value of `general.architecture`
     /// @throws TenonException (`CFG-002`) if several have it and no preference names one
     public Optional<ModelArchitecture> architecture(String id) {
-        List<ModelArchitecture> found = new ArrayList<>();
-        for (ModelArchitecture architecture : architectures()) {
-            if (architecture.id().equals(id)) {
-                found.add(architecture);
-            }
-        }
-        return found.isEmpty() ? Optional.empty() : Optional.of(one(found, "architecture", id));
+        return service(ModelArchitecture.class, id);
+    }
+
+    /// {@return the service of a kind that has an id}
+    ///
+    /// @param type interface of a kind of which one is used for each id
+    /// @param id the id
+    /// @throws TenonException (`CFG-002`) if several have it and no preference names one
+    public <S> Optional<S> service(Class<S> type, String id) {
+        List<S> found = all(type).stream()
+                .filter(service -> kind(service).id(service).equals(id))
+                .toList();
+        return found.isEmpty()
+                ? Optional.empty()
+                : Optional.of(one(found, kind(found.getFirst()).word(), id));
+    }
+
+    /// {@return the ids of the services of a kind, each once, sorted}
+    ///
+    /// @param type interface of a kind of which one is used for each id
+    public List<String> ids(Class<?> type) {
+        return all(type).stream()
+                .map(service -> kind(service).id(service))
+                .distinct()
+                .sorted()
+                .toList();
     }
 
     /// {@return the architectures in the order they came}
@@ -386,13 +380,7 @@ public final class ServiceRegistry {
     /// @param id backend id
     /// @throws TenonException (`CFG-002`) if several have it and no preference names one
     public Optional<Backend> backend(String id) {
-        List<Backend> found = new ArrayList<>();
-        for (Backend backend : all(Backend.class)) {
-            if (backend.id().equals(id)) {
-                found.add(backend);
-            }
-        }
-        return found.isEmpty() ? Optional.empty() : Optional.of(one(found, "backend", id));
+        return service(Backend.class, id);
     }
 
     /// {@return the backends, best rank first}
@@ -436,6 +424,11 @@ public final class ServiceRegistry {
     /// {@return the maker of samplers}
     public Optional<SamplerProvider> samplerProvider() {
         return best(SamplerProvider.class);
+    }
+
+    /// {@return what makes models chat}
+    public Optional<ChatProvider> chatProvider() {
+        return best(ChatProvider.class);
     }
 
     /// Tells of a kind of which one is used what there is.

@@ -17,6 +17,7 @@ import dev.tenon.api.http.RequestException;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.platform.server.fields.AdapterFields;
+import dev.tenon.platform.server.fields.RuleFields;
 import dev.tenon.platform.server.fields.SamplingFields;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.models.ServedModel;
@@ -199,6 +200,7 @@ public final class Replies {
         ReplyListener.GapObserver gaps = generations.gaps(served)::recordNanos;
         Map<String, Float> adapters =
                 AdapterFields.read(settings.body(), served.spec().request(), served.adapters());
+        TokenConstraint constraint = RuleFields.constraint(settings.body(), model, rule);
         List<Choice> choices = new ArrayList<>();
         for (int i = 0; i < settings.choices(); i++) {
             Heard heard = outputs.apply(i);
@@ -216,7 +218,8 @@ public final class Replies {
                     .logProbabilities(settings.logProbabilities())
                     .priority(settings.priority())
                     .group(exchange.principal())
-                    .constraint(rule)
+                    .processors(RuleFields.processors(settings.body(), model))
+                    .constraint(constraint)
                     .build();
             heard.output().asks(request);
             choices.add(new Choice(request, adapters, listener, usage -> end(usage, heard, listener, settings.stop())));

@@ -1,11 +1,10 @@
 package dev.tenon.platform.server.models;
 
 import dev.tenon.api.chat.ChatModel;
-import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.chat.TenonChats;
+import dev.tenon.platform.chat.Chats;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SharedModel;
 import dev.tenon.platform.server.queue.Admission;
@@ -22,8 +21,6 @@ import org.slf4j.LoggerFactory;
 
 /// A model of a [ModelHost]: loaded by the first who asks, closed when nobody uses it and its time has come.
 final class HostedModel implements ServedModel {
-    private static final ChatProvider CHATS = new TenonChats();
-
     private static final Logger LOG = LoggerFactory.getLogger(HostedModel.class);
 
     private final ModelHost host;
@@ -57,7 +54,7 @@ final class HostedModel implements ServedModel {
     /// What it took when it was loaded last; 0 before.
     private long took;
     /// How the model chats, while it is loaded.
-    private ChatModel chat;
+    private Chats chats = new Chats();
     private Duration keepAlive;
     private long lastUse = System.nanoTime();
 
@@ -204,6 +201,7 @@ final class HostedModel implements ServedModel {
     private final class Use implements Lease {
         private final SharedModel used;
         private boolean closed;
+        private ChatModel chat;
 
         Use(SharedModel used) {
             this.used = used;
@@ -217,8 +215,8 @@ final class HostedModel implements ServedModel {
         @Override
         public ChatModel chat() {
             synchronized (HostedModel.this) {
-                if (chat == null || chat.model() != model()) {
-                    chat = CHATS.chat(model());
+                if (chat == null) {
+                    chat = chats.of(model());
                 }
                 return chat;
             }
@@ -384,7 +382,7 @@ final class HostedModel implements ServedModel {
                 unused = leases == 0 ? model : null;
                 if (unused != null) {
                     model = null;
-                    chat = null;
+                    chats = new Chats();
                     closing = true;
                     leaving = false;
                     yielding = false;
@@ -425,7 +423,7 @@ final class HostedModel implements ServedModel {
             synchronized (this) {
                 last = model;
                 model = null;
-                chat = null;
+                chats = new Chats();
                 notifyAll();
             }
             if (last != null) {

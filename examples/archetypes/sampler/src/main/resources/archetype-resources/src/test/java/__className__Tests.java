@@ -1,0 +1,26 @@
+package ${package};
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.tenon.api.text.Sampler;
+import dev.tenon.api.text.SamplerProvider;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.itest.testkit.SamplerContract;
+import org.junit.jupiter.api.Test;
+
+class ${className}Tests extends SamplerContract {
+    @Override
+    protected SamplerProvider provider() {
+        return new ${className}();
+    }
+
+    /// The six logits have the deviation 3.8, so that the one of 5 is too far below the best.
+    @Test
+    void tokensFarBelowTheBestAreNotSampled() {
+        Sampler sampler = provider()
+                .create(SamplingParams.builder().temperature(100).seed(1).build(), 6);
+        for (int i = 0; i < 1000; i++) {
+            assertEquals(1, sampler.sample(new float[] {0, 10, 0, 0, 0, 5}));
+        }
+    }
+}

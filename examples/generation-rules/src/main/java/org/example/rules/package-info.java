@@ -1,0 +1,2 @@
+/// Rules for generations that requests choose by name.
+package org.example.rules;

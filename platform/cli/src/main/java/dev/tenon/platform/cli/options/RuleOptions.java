@@ -1,0 +1,68 @@
+package dev.tenon.platform.cli.options;
+
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.LogitsProcessor;
+import dev.tenon.api.text.TokenConstraint;
+import dev.tenon.platform.core.control.NamedRules;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import picocli.CommandLine.Option;
+
+/// Options that choose what bundles offer to steer a generation.
+public final class RuleOptions {
+    @Option(
+            names = "--logits-processor",
+            paramLabel = "ID[=ARG]",
+            description = "Change the logits of each token by this processor of a bundle; may be repeated.")
+    private List<String> processors = new ArrayList<>();
+
+    @Option(
+            names = "--constraint",
+            paramLabel = "ID[=ARG]",
+            description = "Generate only what this constraint of a bundle allows.")
+    private String constraint;
+
+    /// {@return new processors for one generation}
+    ///
+    /// @param model what runs
+    /// @throws TenonException (`CLI-001`) if there is none of a name, or it refuses its argument
+    public List<LogitsProcessor> processors(LoadedModel model) {
+        return usage(() -> NamedRules.processors(model, processors));
+    }
+
+    /// {@return a new constraint for one reply; null if there is none}
+    ///
+    /// @param model what runs
+    /// @param grammar the constraint of a grammar; null without one
+    /// @throws TenonException (`CLI-001`) if there is none of the name, it refuses its argument, or there are two
+    public TokenConstraint constraint(LoadedModel model, TokenConstraint grammar) {
+        if (constraint == null) {
+            return grammar;
+        }
+        if (grammar != null) {
+            throw new TenonException(
+                    ErrorCode.USAGE, "A reply has one constraint: leave out --constraint or the grammar");
+        }
+        return usage(() -> NamedRules.constraint(model, constraint));
+    }
+
+    /// Makes all once.
+    ///
+    /// @param model what runs
+    /// @throws TenonException as above
+    public void check(LoadedModel model) {
+        processors(model);
+        constraint(model, null);
+    }
+
+    private static <T> T usage(Supplier<T> made) {
+        try {
+            return made.get();
+        } catch (IllegalArgumentException e) {
+            throw new TenonException(ErrorCode.USAGE, e.getMessage(), e);
+        }
+    }
+}

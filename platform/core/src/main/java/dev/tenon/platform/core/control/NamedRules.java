@@ -1,0 +1,67 @@
+package dev.tenon.platform.core.control;
+
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.text.ConstraintProvider;
+import dev.tenon.api.text.LogitsProcessor;
+import dev.tenon.api.text.LogitsProcessorProvider;
+import dev.tenon.api.text.TokenConstraint;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiFunction;
+
+/// The logits processors and constraints of bundles, by what a request says: `ID` or `ID=ARGUMENT`.
+public final class NamedRules {
+    private NamedRules() {}
+
+    /// Makes the processors of one generation.
+    ///
+    /// @param model the model
+    /// @param named what the request says, in the order of the calls
+    /// @return new processors
+    /// @throws IllegalArgumentException if there is none of a name, or it refuses its argument; the message is for
+    ///     whoever made the request
+    public static List<LogitsProcessor> processors(LoadedModel model, List<String> named) {
+        return named.stream()
+                .map(each -> make(
+                        model,
+                        LogitsProcessorProvider.class,
+                        "logits processor",
+                        each,
+                        (provider, argument) -> provider.create(argument, model.tokenizer())))
+                .toList();
+    }
+
+    /// Makes the constraint of one reply.
+    ///
+    /// @param model the model
+    /// @param named what the request says
+    /// @return a new constraint
+    /// @throws IllegalArgumentException as above
+    public static TokenConstraint constraint(LoadedModel model, String named) {
+        return make(
+                model,
+                ConstraintProvider.class,
+                "constraint",
+                named,
+                (provider, argument) -> provider.create(argument, model.tokenizer()));
+    }
+
+    private static <S, T> T make(
+            LoadedModel model, Class<S> type, String what, String named, BiFunction<S, String, T> create) {
+        int end = named.indexOf('=');
+        String id = end < 0 ? named : named.substring(0, end);
+        Optional<S> provider =
+                model instanceof ScheduledModel scheduled ? scheduled.service(type, id) : Optional.empty();
+        if (provider.isEmpty()) {
+            List<String> ids = model instanceof ScheduledModel scheduled ? scheduled.ids(type) : List.of();
+            throw new IllegalArgumentException("There is no " + what + " '" + id + "'; "
+                    + (ids.isEmpty() ? "no bundle offers any" : "there are " + String.join(", ", ids)));
+        }
+        try {
+            return create.apply(provider.get(), end < 0 ? "" : named.substring(end + 1));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "The " + what + " '" + id + "' refuses its argument: " + e.getMessage(), e);
+        }
+    }
+}
