@@ -23,6 +23,7 @@ import dev.tenon.platform.cli.options.RuleOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.options.SpeculationOptions;
 import dev.tenon.platform.cli.options.TextInput;
+import dev.tenon.platform.cli.options.TextLength;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.Terminals;
 import dev.tenon.platform.core.files.OutputFile;
@@ -201,7 +202,7 @@ public final class RunCommand implements TenonCommand {
                 ChatSettings settings = new ChatSettings(loaded, params, limit, stop, rules);
                 return Talk.run(console, loaded, session, settings, system == null ? "" : system, terminal);
             }
-            Prompts.checkLength(loaded, text);
+            TextLength.check(loaded, text);
             boolean answers = given.question() != null
                     && defaults.answers()
                     && loaded.chatTemplate().isPresent();

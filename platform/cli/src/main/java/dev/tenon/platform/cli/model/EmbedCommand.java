@@ -11,6 +11,7 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.ModelOptions;
+import dev.tenon.platform.cli.options.TextLength;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -137,6 +138,7 @@ public final class EmbedCommand implements TenonCommand {
             request.pooling(pooling.pooling);
         }
         for (String text : texts) {
+            TextLength.check(loaded, text);
             int[] tokens = loaded.tokenizer().encode(prefix + text, true, false);
             if (tokens.length == 0) {
                 throw new TenonException(
