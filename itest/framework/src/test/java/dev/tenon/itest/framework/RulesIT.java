@@ -78,7 +78,9 @@ class RulesIT {
             Map.entry(
                     "dev.tenon.platform.serve",
                     Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.server")),
-            Map.entry("dev.tenon.platform.contracts", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")));
+            Map.entry(
+                    "dev.tenon.platform.contracts",
+                    Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli", "dev.tenon.itest.testkit")));
 
     private static final Set<String> MAY_PRINT =
             Set.of("dev.tenon.platform.cli", "dev.tenon.platform.bench", "dev.tenon.platform.launcher");
@@ -135,8 +137,11 @@ class RulesIT {
         return types;
     }
 
+    /// Our jars, the launcher and the published contracts included.
     private static List<Path> jars() {
-        return Jars.oursAndLauncher();
+        List<Path> jars = new ArrayList<>(Jars.oursAndLauncher());
+        jars.add(Jars.testkit());
+        return jars;
     }
 
     private static String module(Path jar) {
