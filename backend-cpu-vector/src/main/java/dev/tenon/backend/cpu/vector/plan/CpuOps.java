@@ -38,13 +38,14 @@ final class CpuOps {
     }
 
     /// {@return the row of an op, if its class or an interface of it has one}
-    Optional<OpRow<?>> row(Op op) {
+    @SuppressWarnings("unchecked") // the op is of the row's type
+    Optional<OpRow<Op>> row(Op op) {
         OpRow<?> own = rows.get(op.getClass());
-        return own != null
-                ? Optional.of(own)
+        Stream<OpRow<?>> found = own != null
+                ? Stream.of(own)
                 : rows.values().stream()
-                        .filter(row -> row.type().isInterface() && row.type().isInstance(op))
-                        .findFirst();
+                        .filter(row -> row.type().isInterface() && row.type().isInstance(op));
+        return found.findFirst().map(row -> (OpRow<Op>) row);
     }
 
     /// {@return whether there is a kernel for the whole op}

@@ -52,7 +52,7 @@ final class LinearRows {
         List<CpuLinearThen.Part> onRows = new ArrayList<>();
         Value before = f.linear().out();
         for (CoreOp op : f.then()) {
-            OpRow<?> row = to.row(op);
+            OpRow<Op> row = to.row(op);
             (row.norm() != null || !onRows.isEmpty() ? onRows : onColumns).add(part(row, op, before, to));
             before = op.out();
         }
@@ -60,16 +60,16 @@ final class LinearRows {
         to.add(f, new CpuLinearThen(x, linear, onColumns, onRows, out, Packing.before(linear)), linear);
     }
 
-    private static CpuLinearThen.Part part(OpRow<?> row, CoreOp op, Value before, Lowering to) {
+    private static CpuLinearThen.Part part(OpRow<Op> row, CoreOp op, Value before, Lowering to) {
         if (row.norm() != null) {
-            return CpuLinearThen.Part.of(row.norm(op, to));
+            return CpuLinearThen.Part.of(row.norm().apply(op, to));
         }
         if (row.elements() == null) {
             throw new IllegalStateException("op " + op.kind() + " follows no projection");
         }
         List<Value> in = op.inputs();
         Value other = in.getFirst().equals(before) ? in.getLast() : in.getFirst();
-        return CpuLinearThen.Part.of(row.elements(op, to), in.size() == 1 ? null : to.pool.get(other));
+        return CpuLinearThen.Part.of(row.elements().apply(op, to), in.size() == 1 ? null : to.pool.get(other));
     }
 
     private static FusedOp.GateUp general(FusedOp.NormGateUp f) {

@@ -111,7 +111,7 @@ final class Lowering {
     LoweredGraph run() {
         List<Op> ops = graph.ops();
         for (int i = 0; i < ops.size(); i++) {
-            row(ops.get(i)).lower(ops.get(i), this);
+            row(ops.get(i)).lowering().accept(ops.get(i), this);
             pool.releaseAfter(ops.get(i), i);
         }
         Map<String, Activations> outputs = new LinkedHashMap<>();
@@ -132,7 +132,7 @@ final class Lowering {
     }
 
     /// {@return the row of an op}
-    OpRow<?> row(Op op) {
+    OpRow<Op> row(Op op) {
         return ops.row(op)
                 .orElseThrow(
                         () -> new IllegalStateException("op " + op.kind() + " passed the check but has no kernel"));
@@ -140,11 +140,11 @@ final class Lowering {
 
     /// {@return a norm with its weights, which are counted}
     RowNorm norm(Op op) {
-        OpRow<?> row = row(op);
+        OpRow<Op> row = row(op);
         if (row.norm() == null) {
             throw new IllegalStateException("op " + op.kind() + " is no norm");
         }
-        return row.norm(op, this);
+        return row.norm().apply(op, this);
     }
 
     /// {@return the number of an op's state}

@@ -53,20 +53,4 @@ record OpRow<T extends Op>(
     static Support float32(Op op, OpSupport judge) {
         return new Support(Support.Level.FAST, "float32 kernel " + op.kind());
     }
-
-    Support support(Op op, OpSupport judge) {
-        return support.apply(type.cast(op), judge);
-    }
-
-    void lower(Op op, Lowering to) {
-        lowering.accept(type.cast(op), to);
-    }
-
-    RowNorm norm(Op op, Lowering to) {
-        return norm.apply(type.cast(op), to);
-    }
-
-    CpuElementwise.Function elements(Op op, Lowering to) {
-        return elements.apply(type.cast(op), to);
-    }
 }

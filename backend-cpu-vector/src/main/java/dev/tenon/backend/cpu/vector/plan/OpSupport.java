@@ -17,7 +17,7 @@ record OpSupport(CpuOps ops, Weights weights, KernelSet kernels) {
     ///
     /// @param op the op
     Support of(Op op) {
-        return ops.row(op).map(row -> row.support(op, this)).orElseGet(() -> GraphSupport.unknown(op));
+        return ops.row(op).map(row -> row.support().apply(op, this)).orElseGet(() -> GraphSupport.unknown(op));
     }
 
     /// {@return the kernel of products with a weight}

@@ -124,30 +124,4 @@ public record OpReference<T extends Op>(
     public OpReference<T> losing(double error) {
         return new OpReference<>(type, formula, terms, matrix, enlarges, error);
     }
-
-    double[][][] evaluate(Op op, double[][][] in, Step step) {
-        return formula.of(type.cast(op), in, step);
-    }
-
-    /// {@return terms of the longest sum of an op}
-    ///
-    /// @param op an op of the class
-    /// @param tokens tokens of its sequence
-    public int termsOf(Op op, int tokens) {
-        return terms.applyAsInt(type.cast(op), tokens);
-    }
-
-    /// {@return the matrix of an op that is a product}
-    ///
-    /// @param op an op of the class
-    public Optional<Weight> matrixOf(Op op) {
-        return matrix.apply(type.cast(op));
-    }
-
-    /// {@return whether an op makes differences much larger}
-    ///
-    /// @param op an op of the class
-    public boolean enlarges(Op op) {
-        return enlarges.test(type.cast(op));
-    }
 }

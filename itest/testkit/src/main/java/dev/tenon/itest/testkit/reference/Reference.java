@@ -175,7 +175,7 @@ public final class Reference {
             int index = i;
             Op op = graph.ops().get(i);
             double[][][] in = op.inputs().stream().map(v -> values.get(v.id())).toArray(double[][][]::new);
-            double[][][] out = ops.row(op).orElseThrow().evaluate(op, in, step);
+            double[][][] out = ops.row(op).orElseThrow().formula().of(op, in, step);
             for (int o = 0; o < out.length; o++) {
                 values.put(op.outputs().get(o).id(), out[o]);
                 seen.accept(op.outputs().get(o), out[o]);

@@ -42,13 +42,14 @@ public final class ReferenceOps {
     /// {@return the row of an op, if its class or an interface of it has one}
     ///
     /// @param op any op
-    public Optional<OpReference<?>> row(Op op) {
+    @SuppressWarnings("unchecked") // the op is of the row's type
+    public Optional<OpReference<Op>> row(Op op) {
         OpReference<?> own = rows.get(op.getClass());
-        return own != null
-                ? Optional.of(own)
+        Stream<OpReference<?>> found = own != null
+                ? Stream.of(own)
                 : rows.values().stream()
-                        .filter(row -> row.type().isInterface() && row.type().isInstance(op))
-                        .findFirst();
+                        .filter(row -> row.type().isInterface() && row.type().isInstance(op));
+        return found.findFirst().map(row -> (OpReference<Op>) row);
     }
 
     private static double[][] evaluate(ReferenceOp op, double[][] in, Step step, int t) {

@@ -102,7 +102,7 @@ final class ExpertOps {
         Choices made = choices(r.chosen(), r.logits().width());
         boolean grouped = readers.any(
                 r.chosen(),
-                reader -> NvidiaOps.row(reader).experts(reader).stream()
+                reader -> NvidiaOps.row(reader).reading().experts(reader).stream()
                         .anyMatch(weight -> launches.matmul(weights.matrix(weight))));
         Norm norm = product.isEmpty()
                 ? null

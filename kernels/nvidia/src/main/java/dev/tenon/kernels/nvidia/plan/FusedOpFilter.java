@@ -33,7 +33,7 @@ record FusedOpFilter(Graph graph, Readers readers, Weights weights, Map<String, 
     static Graph expandUnfit(Graph graph, Weights weights, Map<String, CudaFragment> fragments) {
         FusedOpFilter filter = new FusedOpFilter(graph, new Readers(graph), weights, fragments);
         List<Op> ops = new ArrayList<>();
-        graph.ops().forEach(op -> ops.addAll(NvidiaOps.row(op).fitted(op, filter)));
+        graph.ops().forEach(op -> ops.addAll(NvidiaOps.row(op).fitted().apply(op, filter)));
         return graph.withOps(ops);
     }
 
@@ -75,7 +75,7 @@ record FusedOpFilter(Graph graph, Readers readers, Weights weights, Map<String, 
     boolean fits(FusedExpertOp.NormRouter f) {
         return f.norm() instanceof CoreOp.RmsNorm norm
                 && norm.weight().cols() == norm.x().width()
-                && readers.all(norm.out(), op -> NvidiaOps.row(op).normsWithRouter(op));
+                && readers.all(norm.out(), op -> NvidiaOps.row(op).reading().normsWithRouter(op));
     }
 
     boolean fits(FusedExpertOp.ExpertGateUp f) {

@@ -111,7 +111,7 @@ public final class GraphPlanner {
 
     private PlannedGraph run() {
         for (int i = 0; i < graph.ops().size(); i++) {
-            NvidiaOps.row(graph.ops().get(i)).lower(graph.ops().get(i), this);
+            NvidiaOps.row(graph.ops().get(i)).lowering().accept(graph.ops().get(i), this);
             pool.releaseAfter(graph.ops().get(i), i);
         }
         Slot output = pool.get(graph.output());
@@ -218,6 +218,7 @@ public final class GraphPlanner {
         return readers.all(
                 value,
                 op -> NvidiaOps.row(op)
+                        .reading()
                         .product(op, value)
                         .filter(l -> linears.matmul(weights.matrix(l.weight())))
                         .isPresent());

@@ -29,7 +29,7 @@ final class NormRows {
         if (whole
                 && plan.readers
                         .only(n.out())
-                        .filter(op -> NvidiaOps.row(op).norms(op, n.out(), plan))
+                        .filter(op -> NvidiaOps.row(op).reading().norms(op, n.out(), plan))
                         .isPresent()) {
             plan.fold(n);
         } else {

@@ -1,6 +1,5 @@
 package dev.tenon.kernels.nvidia.plan;
 
-import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Op;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,18 +32,13 @@ final class NvidiaOps {
     private NvidiaOps() {}
 
     /// {@return the row of an op: its class's, or an interface's; otherwise that of ops which nothing is known of}
-    static OpRow<?> row(Op op) {
+    @SuppressWarnings("unchecked") // the op is of the row's type
+    static OpRow<Op> row(Op op) {
         OpRow<?> own = ROWS.get(op.getClass());
-        return own != null
-                ? own
+        Stream<OpRow<?>> found = own != null
+                ? Stream.of(own)
                 : ROWS.values().stream()
-                        .filter(row -> row.type().isInterface() && row.type().isInstance(op))
-                        .findFirst()
-                        .orElse(OwnOps.UNKNOWN);
-    }
-
-    /// {@return whether there is a kernel for the whole op, if its weights fit}
-    static boolean isFused(CustomOp op) {
-        return row(op).known(op);
+                        .filter(row -> row.type().isInterface() && row.type().isInstance(op));
+        return (OpRow<Op>) found.findFirst().orElse(OwnOps.UNKNOWN);
     }
 }

@@ -98,36 +98,4 @@ record OpRow<T extends Op>(
     OpRow<T> fitted(BiFunction<T, FusedOpFilter, List<Op>> other) {
         return new OpRow<>(type, support, lowering, reading, known, other);
     }
-
-    Support support(Op op, OpSupport judge) {
-        return support.apply(type.cast(op), judge);
-    }
-
-    void lower(Op op, GraphPlanner plan) {
-        lowering.accept(type.cast(op), plan);
-    }
-
-    boolean known(Op op) {
-        return known.test(type.cast(op));
-    }
-
-    List<Op> fitted(Op op, FusedOpFilter filter) {
-        return fitted.apply(type.cast(op), filter);
-    }
-
-    boolean norms(Op op, Value value, GraphPlanner plan) {
-        return reading.norms(type.cast(op), value, plan);
-    }
-
-    boolean normsWithRouter(Op op) {
-        return reading.normsWithRouter(type.cast(op));
-    }
-
-    Optional<CoreOp.Linear> product(Op op, Value value) {
-        return reading.product(type.cast(op), value);
-    }
-
-    List<Weight> experts(Op op) {
-        return reading.experts(type.cast(op));
-    }
 }

@@ -30,7 +30,7 @@ record OpSupport(
         Collection<KernelProvider> libraries) {
     /// {@return how well an op runs, and why}
     Support of(Op op) {
-        return NvidiaOps.row(op).support(op, this);
+        return NvidiaOps.row(op).support().apply(op, this);
     }
 
     /// {@return the same for ops inside of others}

@@ -222,7 +222,7 @@ public final class Comparison {
             for (Value input : op.inputs()) {
                 inputs = Math.max(inputs, errors.getOrDefault(input.id(), 0.0));
             }
-            double opGain = reference(op).enlarges(op) ? LARGE_GAIN : GAIN;
+            double opGain = reference(op).enlarges().test(op) ? LARGE_GAIN : GAIN;
             own = group.size() == 1 ? own(op) : Math.min(opGain, 2) * own + own(op);
             gain = Math.max(gain, opGain);
         }
@@ -242,16 +242,17 @@ public final class Comparison {
                 compared);
     }
 
-    private static OpReference<?> reference(Op op) {
+    private static OpReference<Op> reference(Op op) {
         return ReferenceOps.ALL.row(op).orElseThrow();
     }
 
     /// How large an op's own error may be.
     private double own(Op op) {
-        OpReference<?> reference = reference(op);
-        int terms = reference.termsOf(op, tokens.length);
+        OpReference<Op> reference = reference(op);
+        int terms = reference.terms().applyAsInt(op, tokens.length);
         double sums = reference
-                .matrixOf(op)
+                .matrix()
+                .apply(op)
                 .map(weight -> tolerances.of("linear", left.weights().format(weight.name()), terms))
                 .orElseGet(() -> tolerances.exact(terms));
         return sums + tokens.length * reference.perPosition();
