@@ -18,7 +18,6 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
-import dev.tenon.backend.cpu.vector.selection.OpSupport;
 import dev.tenon.backend.cpu.vector.threads.CpuThreads;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -33,6 +32,7 @@ public final class CpuCompiler implements Compiler {
     private final CpuAllocator allocator;
     private final CpuThreads threads;
     private final KernelSet kernels;
+    private final CpuOps ops;
 
     /// Creates the compiler of a device.
     ///
@@ -40,14 +40,22 @@ public final class CpuCompiler implements Compiler {
     /// @param threads the team that runs plans
     /// @param kernels which kernels to use
     public CpuCompiler(CpuAllocator allocator, CpuThreads threads, KernelSet kernels) {
+        this(allocator, threads, kernels, CpuOps.ALL);
+    }
+
+    /// Creates the compiler of a device that runs other ops.
+    ///
+    /// @param ops rows of the ops
+    CpuCompiler(CpuAllocator allocator, CpuThreads threads, KernelSet kernels, CpuOps ops) {
         this.allocator = allocator;
         this.threads = threads;
         this.kernels = kernels;
+        this.ops = ops;
     }
 
     @Override
     public Support supports(Op op, Weights weights, Collection<KernelProvider> offered) {
-        return new OpSupport(weights, new KernelSet(kernels.vector(), false, offered)).of(op);
+        return new OpSupport(ops, weights, new KernelSet(kernels.vector(), false, offered)).of(op);
     }
 
     @Override
@@ -55,16 +63,16 @@ public final class CpuCompiler implements Compiler {
         PlanOptions options = request.options();
         boolean warming = kernels.vector() && "on".equals(options.settings().get(WARMUP));
         KernelSet selected = new KernelSet(kernels.vector(), warming, request.kernels());
-        Graph graph = request.graph().expanded(op -> !OpSupport.isFused(op));
+        Graph graph = request.graph().expanded(op -> !ops.isFused(op));
         List<Issue> issues = new ArrayList<>(cacheIssues(graph, options));
-        FoldedAdapters folded = options.fuse() ? FoldedAdapters.fuse(graph) : FoldedAdapters.none(graph);
-        issues.addAll(GraphSupport.refusals(folded.graph(), new OpSupport(request.weights(), selected)::of));
+        FoldedAdapters folded = options.fuse() ? FoldedAdapters.fuse(graph, ops) : FoldedAdapters.none(graph);
+        issues.addAll(GraphSupport.refusals(folded.graph(), new OpSupport(ops, request.weights(), selected)::of));
         if (!issues.isEmpty()) {
             throw new UnsupportedModelException(
                     "graph " + request.graph().name() + " cannot run on the CPU backend", issues);
         }
         WeightBinder binder = new WeightBinder(request.weights(), selected);
-        return new PlanBuilder(folded.graph(), folded.adapters(), options, binder, selected, allocator, threads)
+        return new PlanBuilder(ops, folded.graph(), folded.adapters(), options, binder, selected, allocator, threads)
                 .build();
     }
 

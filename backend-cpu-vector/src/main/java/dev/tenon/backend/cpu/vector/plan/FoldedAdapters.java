@@ -2,14 +2,12 @@ package dev.tenon.backend.cpu.vector.plan;
 
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
-import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.backend.cpu.vector.selection.OpSupport;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -34,33 +32,19 @@ record FoldedAdapters(Graph graph, Map<Value, LowRankAdd> adapters) {
     /// {@return a graph with fused ops}
     ///
     /// @param graph the graph
-    static FoldedAdapters fuse(Graph graph) {
-        FoldedAdapters all = fold(graph, Set.of());
+    /// @param table rows of ops
+    static FoldedAdapters fuse(Graph graph, CpuOps table) {
+        FoldedAdapters all = fold(graph, Set.of(), table);
         Set<Weight> elsewhere = new HashSet<>();
         for (Op op : all.graph.ops()) {
-            if (op instanceof CustomOp && !adds(op)) {
+            if (op instanceof CustomOp && !table.row(op).orElseThrow().addsAdapters()) {
                 elsewhere.addAll(op.weights());
             }
         }
-        return all.adapters.isEmpty() || elsewhere.isEmpty() ? all : fold(graph, elsewhere);
+        return all.adapters.isEmpty() || elsewhere.isEmpty() ? all : fold(graph, elsewhere, table);
     }
 
-    /// Whether the fused op's kernel adds what adapters change.
-    private static boolean adds(Op op) {
-        return switch (op) {
-            case FusedOp.NormQkvRope _,
-                    FusedOp.Qkv _,
-                    FusedOp.ScaledQkv _,
-                    FusedOp.Projections _,
-                    FusedOp.NormGateUp _,
-                    FusedOp.GateUp _,
-                    FusedOp.LinearAdd _,
-                    FusedOp.LinearThen _ -> true;
-            default -> false;
-        };
-    }
-
-    private static FoldedAdapters fold(Graph graph, Set<Weight> except) {
+    private static FoldedAdapters fold(Graph graph, Set<Weight> except, CpuOps table) {
         Map<Value, CoreOp.Linear> linears = new HashMap<>();
         Map<Value, Integer> readers = new HashMap<>();
         Stream.concat(graph.outputs().values().stream(), Stream.of(graph.output()))
@@ -90,6 +74,6 @@ record FoldedAdapters(Graph graph, Map<Value, LowRankAdd> adapters) {
                 ops.add(op);
             }
         }
-        return new FoldedAdapters(Fusion.fuse(graph.withOps(ops), OpSupport::isFused), adapters);
+        return new FoldedAdapters(Fusion.fuse(graph.withOps(ops), table::isFused), adapters);
     }
 }

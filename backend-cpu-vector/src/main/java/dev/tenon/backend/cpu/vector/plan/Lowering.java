@@ -4,75 +4,63 @@ import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
-import dev.tenon.api.graph.ExpertOp;
-import dev.tenon.api.graph.FusedExpertOp;
-import dev.tenon.api.graph.FusedOp;
-import dev.tenon.api.graph.FusedOp.Projections.Part;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.PartOp;
-import dev.tenon.api.graph.PositionScale;
-import dev.tenon.api.graph.ReferenceOp;
-import dev.tenon.api.graph.RopeParams;
-import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
-import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
-import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.backend.cpu.vector.expert.ExpertMemory;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
+import dev.tenon.backend.cpu.vector.kv.CpuStates;
 import dev.tenon.backend.cpu.vector.math.ElementDispatch;
 import dev.tenon.backend.cpu.vector.math.GateMath;
-import dev.tenon.backend.cpu.vector.math.LayerNormMath;
-import dev.tenon.backend.cpu.vector.math.RmsNormMath;
 import dev.tenon.backend.cpu.vector.math.RowNorm;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
-import dev.tenon.backend.cpu.vector.op.CpuElementwise;
-import dev.tenon.backend.cpu.vector.op.CpuEmbedding;
-import dev.tenon.backend.cpu.vector.op.CpuHeadLinear;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
-import dev.tenon.backend.cpu.vector.op.CpuLinear;
-import dev.tenon.backend.cpu.vector.op.CpuLinearThen;
-import dev.tenon.backend.cpu.vector.op.CpuNorm;
-import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
-import dev.tenon.backend.cpu.vector.op.CpuProjections;
-import dev.tenon.backend.cpu.vector.op.CpuRope;
-import dev.tenon.backend.cpu.vector.op.CpuRows;
-import dev.tenon.backend.cpu.vector.op.CpuSelectRows;
 import dev.tenon.backend.cpu.vector.op.LowRankChange;
-import dev.tenon.backend.cpu.vector.op.Packing;
 import dev.tenon.backend.cpu.vector.plan.LoweredGraph.ThreadNeeds;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
-import dev.tenon.backend.cpu.vector.sequence.CpuAttention;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
-/// Turns the ops of a graph into kernels with their arrays: one pass over a fused graph.
+/// Turns the ops of a graph into kernels with their arrays: one pass over a fused graph, which asks the row of each
+/// op. Rows find here what kernels are made of, and note what these need.
 final class Lowering {
-    private final WeightBinder binder;
-    private final CpuKv cache;
-    private final StateKernels states;
-    private final KernelSet kernels;
-    private final PlanMemory memory;
+    /// What reports call kernels in Java without vectors.
+    static final String JAVA = "f32.java";
+    /// What reports call kernels that are not made for speed.
+    static final String PLAIN = "plain.generic";
+    /// A vector that an op is without.
+    static final float[] NONE = new float[0];
+
+    final Graph graph;
+    final WeightBinder binder;
+    /// The plan's KV cache.
+    final CpuKv cache;
+    /// Memory of states; null if no op has one.
+    final CpuStates states;
+    final KernelSet kernels;
+    final PlanMemory memory;
+    final ValuePool<Activations> pool;
+    final AdapterLowering adapters;
+    final ElementDispatch elements;
+    /// What all layers of experts share, without memory.
+    final ExpertMemory experts = new ExpertMemory();
+    final RopeTables tables;
+    /// Kernels of other bundles for attention.
+    final Map<CoreOp.Attention, AttentionKernel> attentionKernels = new LinkedHashMap<>();
+
+    private final CpuOps ops;
     private final int maxTokens;
-    private final ValuePool<Activations> pool;
-    private final Graph graph;
-    private final AdapterLowering adapters;
-    private final ElementDispatch elements;
-    private final ExpertLowering experts;
     private final List<LoweredGraph.Entry> entries = new ArrayList<>();
-    private final RopeTables tables;
-    private final Map<CoreOp.Attention, AttentionKernel> attentionKernels = new LinkedHashMap<>();
     private ThreadNeeds needs = new ThreadNeeds(1, 0, 1, 0);
     private boolean ownElements;
     private int vocabularySize = Integer.MAX_VALUE;
@@ -82,23 +70,26 @@ final class Lowering {
 
     /// Prepares the pass.
     ///
+    /// @param ops rows of ops
     /// @param graph fused graph whose ops `OpSupport` accepted
     /// @param adapters what adapters change of projections, by the value that they compute
     /// @param binder binds weights
     /// @param cache the plan's KV cache
-    /// @param states makes the kernels of ops with a state
+    /// @param states memory of states; null if no op has one
     /// @param kernels selects kernels
     /// @param memory gives memory to tables
     /// @param maxTokens most tokens of a step
     Lowering(
+            CpuOps ops,
             Graph graph,
             Map<Value, LowRankAdd> adapters,
             WeightBinder binder,
             CpuKv cache,
-            StateKernels states,
+            CpuStates states,
             KernelSet kernels,
             PlanMemory memory,
             int maxTokens) {
+        this.ops = ops;
         this.graph = graph;
         this.binder = binder;
         this.cache = cache;
@@ -113,7 +104,6 @@ final class Lowering {
         outputs.add(graph.output());
         this.pool =
                 new ValuePool<>(graph.ops(), outputs, (purpose, width, selected) -> new Activations(width, selected));
-        this.experts = new ExpertLowering(this, binder, pool);
         this.adapters = new AdapterLowering(this, adapters, binder, kernels, memory, pool);
     }
 
@@ -121,7 +111,7 @@ final class Lowering {
     LoweredGraph run() {
         List<Op> ops = graph.ops();
         for (int i = 0; i < ops.size(); i++) {
-            lower(ops.get(i));
+            row(ops.get(i)).lowering().accept(ops.get(i), this);
             pool.releaseAfter(ops.get(i), i);
         }
         Map<String, Activations> outputs = new LinkedHashMap<>();
@@ -137,243 +127,29 @@ final class Lowering {
                 attentionKernels,
                 elements,
                 ownElements,
-                experts.memory(),
+                experts,
                 vocabularySize);
     }
 
-    private void lower(Op op) {
-        switch (op) {
-            case CoreOp.Embedding e -> embedding(e);
-            case CoreOp.RmsNorm n -> {
-                Activations x = pool.get(n.x());
-                String kernel = elements.kernel() != null ? elements.kernel().name() : kernels.elementsName();
-                add(n, n.weight().name(), kernel, new CpuNorm(x, norm(n), pool.define(n.out(), x.selected)));
-            }
-            case CoreOp.LayerNorm n -> {
-                Activations x = pool.get(n.x());
-                RowNorm math = norm(n);
-                add(n, n.weight().name(), "f32.java", new CpuNorm(x, math, pool.define(n.out(), x.selected)));
-            }
-            case CoreOp.Linear l -> linear(l, l, null, l.out());
-            case CoreOp.Rope r -> {
-                Activations x = pool.get(r.x());
-                add(
-                        r,
-                        r.out().name(),
-                        "f32.java",
-                        new CpuRope(
-                                x, null, tables.of(r.params()), r.params(), null, pool.define(r.out(), x.selected)));
-            }
-            case CoreOp.Attention a -> attention(a);
-            case CoreOp.Add a -> binary(a, a.a(), a.b(), a.out(), CpuElementwise.add());
-            case CoreOp.Multiply m -> binary(m, m.a(), m.b(), m.out(), CpuElementwise.multiply());
-            case CoreOp.Activate a -> {
-                Activations x = pool.get(a.x());
-                CpuElementwise.Function function = CpuElementwise.activate(a.activation(), elements.math());
-                ownElements = true;
-                Activations out = pool.define(a.out(), x.selected);
-                add(a, a.out().name(), kernels.elementsName(), new CpuElementwise(function, x, x, out));
-            }
-            case CoreOp.Scale s -> binary(s, s.x(), s.x(), s.out(), CpuElementwise.scale(s.factor()));
-            case CoreOp.SwigluOai s ->
-                binary(s, s.gate(), s.up(), s.out(), CpuElementwise.swigluOai(s.alpha(), s.limit()));
-            case CoreOp.SoftCap s -> binary(s, s.x(), s.x(), s.out(), CpuElementwise.softCap(s.cap()));
-            case PositionScale s -> {
-                Activations x = pool.get(s.x());
-                add(s, s.out().name(), "f32.java", CpuRows.positionScale(s, x, pool.define(s.out(), x.selected)));
-            }
-            case CoreOp.SelectRows s -> {
-                Activations x = pool.get(s.x());
-                add(s, s.out().name(), "f32.java", new CpuSelectRows(x, pool.define(s.out(), true)));
-            }
-            case PartOp.Slice s -> add(s, s.out().name(), "f32.java", PartKernels.slice(s, pool));
-            case PartOp.GroupedRmsNorm n ->
-                add(n, n.weight().name(), "f32.java", PartKernels.groupedRmsNorm(n, pool, binder, elements.math()));
-            case PartOp.GroupedLayerNorm n ->
-                add(n, n.weight().name(), "f32.java", PartKernels.groupedLayerNorm(n, pool, binder));
-            case PartOp.PlainRmsNorm n ->
-                add(n, n.out().name(), "f32.java", PartKernels.plainRmsNorm(n, pool, elements.math()));
-            case PartOp.Join j -> add(j, j.out().name(), "f32.java", PartKernels.join(j, pool));
-            case PartOp.HeadLinear l -> headLinear(l);
-            case LowRankAdd l -> adapters.lower(l);
-            case StateOp s -> add(s, s.out().name(), states.name(s), states.of(s, pool, binder));
-            case FusedOp.NormQkvRope f -> projections(UsualProjections.of(f), null, f);
-            case FusedOp.Qkv f -> projections(UsualProjections.of(f), null, f);
-            case FusedOp.ScaledQkv f -> projections(UsualProjections.of(f.qkv()), f.scale(), f);
-            case FusedOp.Projections f -> projections(f, null, f);
-            case FusedOp.NormGateUp f ->
-                gateUp(
-                        new FusedOp.GateUp(
-                                Optional.of(f.norm()),
-                                Optional.of(f.gate()),
-                                f.up(),
-                                f.activate(),
-                                Optional.of(f.multiply())),
-                        f);
-            case FusedOp.GateUp f -> gateUp(f, f);
-            case FusedOp.LinearAdd f ->
-                linear(f, f.linear(), f.residual(), f.add().out());
-            case FusedOp.LinearThen f -> linearThen(f);
-            case ExpertOp e -> experts.lower(e);
-            case FusedExpertOp.NormRouter f -> experts.lower(f);
-            case FusedExpertOp.ExpertGateUp f -> experts.lower(f);
-            case FusedExpertOp.ExpertDown f -> experts.lower(f);
-            case ReferenceOp o -> own(OwnOp.of(o, pool, binder, memory));
-            default -> plain(PlainOp.of(op, pool, binder));
+    /// {@return the row of an op}
+    OpRow<Op> row(Op op) {
+        return ops.row(op)
+                .orElseThrow(
+                        () -> new IllegalStateException("op " + op.kind() + " passed the check but has no kernel"));
+    }
+
+    /// {@return a norm with its weights, which are counted}
+    RowNorm norm(Op op) {
+        OpRow<Op> row = row(op);
+        if (row.norm() == null) {
+            throw new IllegalStateException("op " + op.kind() + " is no norm");
         }
+        return row.norm().apply(op, this);
     }
 
-    private void plain(PlainOp plain) {
-        weightBytes += plain.weightBytes();
-        needScratch(plain.scratchFloats());
-        positions = Math.min(positions, plain.positions());
-        add(
-                plain.kernel(),
-                new PlanReport.Kernel(plain.op().kind(), plain.name(), "plain.generic", Support.Level.GENERIC));
-    }
-
-    private void own(OwnOp own) {
-        weightBytes += own.weightBytes();
-        needScratch(own.scratchFloats());
-        add(own.kernel(), own.report());
-    }
-
-    private void embedding(CoreOp.Embedding e) {
-        long rowBytes = binder.rowBytes(e.table());
-        weightBytes += rowBytes;
-        vocabularySize = Math.min(vocabularySize, e.table().rows());
-        String kernel = binder.format(e.table()).id().toLowerCase(Locale.ROOT) + ".decode";
-        add(
-                e,
-                e.table().name(),
-                kernel,
-                new CpuEmbedding(
-                        binder.format(e.table()), binder.data(e.table()), rowBytes, pool.define(e.out(), false)));
-    }
-
-    /// A projection with what is added to it, or null.
-    private void linear(Op op, CoreOp.Linear l, Value residual, Value out) {
-        Activations x = pool.get(l.x());
-        Activations sum = residual == null ? null : pool.get(residual);
-        BoundLinear bound = bind(l, x.selected);
-        Activations result = pool.define(out, x.selected);
-        add(op, new CpuLinear(x, bound, sum, result, Packing.before(bound), elements), bound);
-    }
-
-    /// The matrices of all heads are one matrix: the rows of the first head's, then those of the next.
-    private void headLinear(PartOp.HeadLinear l) {
-        Weight w = l.weight();
-        Activations x = pool.get(l.x());
-        BoundLinear all =
-                binder.linear(new Weight(w.name(), w.cols(), Math.multiplyExact(w.slices(), w.tensorRows())), null);
-        boolean packs = all.packed() != null;
-        weightBytes += all.rowBytes() * w.rows() * w.slices();
-        needs = needs.and(new ThreadNeeds(
-                packs ? 0 : w.cols(), 0, packs ? all.packed().kernel.scratchBytes(w.cols(), 1) : 0, 0));
-        CpuHeadLinear kernel = new CpuHeadLinear(l, x, all, binder.format(w), pool.define(l.out(), x.selected));
-        String name = packs ? all.kernelName() : "plain.generic";
-        Support.Level level = packs ? Support.Level.FAST : Support.Level.GENERIC;
-        add(kernel, new PlanReport.Kernel(l.kind(), w.name(), name, level));
-    }
-
-    private void attention(CoreOp.Attention a) {
-        Activations q = pool.get(a.q());
-        Activations k = pool.get(a.k());
-        Activations v = pool.get(a.v());
-        Activations out = pool.define(a.out(), false);
-        AttentionKernel kernel = kernels.attention(a, cache.keyType(), cache.valueType());
-        if (kernel != null) {
-            attentionKernels.put(a, kernel);
-            needs = needs.and(new ThreadNeeds(0, 0, kernel.scratchBytes(a.keyLength(), a.valueLength()), 0));
-        }
-        String name = kernel != null ? kernel.name() : kernels.attentionName();
-        float[] sinks = a.params().sinks().map(binder::vector).orElse(new float[0]);
-        float[] bias = a.params()
-                .scoreBias()
-                .flatMap(ScoreBias::table)
-                .map(binder::vector)
-                .orElse(new float[0]);
-        boolean appends = graph.cacheLayers().contains(a);
-        add(
-                a,
-                a.out().name(),
-                name,
-                new CpuAttention(a, appends, q, k, v, cache, kernel, kernels.attention(), sinks, bias, out));
-    }
-
-    private void binary(Op op, Value a, Value b, Value out, CpuElementwise.Function function) {
-        Activations left = pool.get(a);
-        Activations right = pool.get(b);
-        add(op, out.name(), "f32.java", new CpuElementwise(function, left, right, pool.define(out, left.selected)));
-    }
-
-    /// Projections before attention.
-    ///
-    /// @param f what they are
-    /// @param scale of the first one's result, or null
-    /// @param op the op that says so, for reports
-    private void projections(FusedOp.Projections f, PositionScale scale, Op op) {
-        Activations x = pool.get(f.parts().getFirst().linear().x());
-        RowNorm norm = null;
-        Activations normed = x;
-        if (f.norm().isPresent()) {
-            x = pool.get(f.norm().get().x());
-            norm = norm(f.norm().get());
-            normed = f.normRead() ? normedOutput(f.norm().get(), x) : normed(x);
-        }
-        boolean selected = x.selected;
-        BoundLinear[] linears =
-                f.parts().stream().map(part -> bind(part.linear(), selected)).toArray(BoundLinear[]::new);
-        CpuRope[] heads = new CpuRope[linears.length];
-        for (int i = 0; i < heads.length; i++) {
-            heads[i] = heads(f.parts().get(i), i == 0 ? scale : null, x.selected);
-        }
-        Packing packing = Packing.before(linears);
-        add(op, new CpuProjections(x, norm, normed, f.normRead(), linears, heads, packing), linears);
-        if (norm != null && !f.normRead()) {
-            pool.release(normed);
-        }
-    }
-
-    private CpuRope heads(Part part, PositionScale scale, boolean selected) {
-        Activations heads = pool.define(scale == null ? part.out() : scale.out(), selected);
-        RowNorm math = part.norm().map(this::headNorm).orElse(null);
-        RopeParams params = part.rope().map(CoreOp.Rope::params).orElse(null);
-        return new CpuRope(heads, math, params == null ? null : tables.of(params), params, scale, heads);
-    }
-
-    private RowNorm headNorm(Op norm) {
-        return norm instanceof PartOp.PlainRmsNorm plain
-                ? RmsNormMath.plain(plain.length(), plain.eps(), elements)
-                : norm((CoreOp.RmsNorm) norm);
-    }
-
-    /// The first half of a feed-forward layer.
-    ///
-    /// @param f what it is
-    /// @param op the op that says so, for reports
-    private void gateUp(FusedOp.GateUp f, Op op) {
-        Activations x = pool.get(f.up().x());
-        RowNorm norm = null;
-        Activations normed = x;
-        if (f.norm().isPresent()) {
-            x = pool.get(f.norm().get().x());
-            norm = norm(f.norm().get());
-            normed = normed(x);
-        }
-        GateMath math = gateMath(f.activate(), f.gate().isPresent());
-        BoundLinear gate = bind(f.gate().orElse(f.up()), x.selected);
-        BoundLinear up = f.gate().isPresent() ? bind(f.up(), x.selected) : null;
-        Activations upOut = up == null ? null : pool.temporary(up.rows(), x.selected);
-        Activations out = pool.define(f.outputs().getFirst(), x.selected);
-        BoundLinear[] linears = up == null ? new BoundLinear[] {gate} : new BoundLinear[] {gate, up};
-        add(op, new CpuNormGateUp(x, norm, normed, gate, up, upOut, math, out, Packing.before(linears)), linears);
-        if (norm != null) {
-            pool.release(normed);
-        }
-        if (up != null) {
-            pool.release(upOut);
-        }
+    /// {@return the number of an op's state}
+    int stateOf(StateOp op) {
+        return graph.stateOps().indexOf(op);
     }
 
     /// {@return this backend's own arithmetic, for an op that uses it}
@@ -388,42 +164,20 @@ final class Lowering {
         return math;
     }
 
-    private void linearThen(FusedOp.LinearThen f) {
-        Activations x = pool.get(f.linear().x());
-        BoundLinear linear = bind(f.linear(), x.selected);
-        FollowingParts parts = FollowingParts.of(f, this, pool);
-        Activations out = pool.define(f.outputs().getFirst(), x.selected);
-        Packing packing = Packing.before(linear);
-        add(f, new CpuLinearThen(x, linear, parts.onColumns(), parts.onRows(), out, packing), linear);
-    }
-
     /// {@return memory for a norm's result that other ops read}
     Activations normedOutput(CoreOp.Unary norm, Activations x) {
-        needs = needs.and(new ThreadNeeds(0, 0, 0, x.width));
+        needs(new ThreadNeeds(0, 0, 0, x.width));
         return pool.define(norm.out(), x.selected);
     }
 
     /// {@return a temporary array for the norm before matrices}
-    private Activations normed(Activations x) {
-        needs = needs.and(new ThreadNeeds(0, 0, 0, x.width));
+    Activations normed(Activations x) {
+        needs(new ThreadNeeds(0, 0, 0, x.width));
         return pool.temporary(x.width, x.selected);
     }
 
-    /// A norm with its weights, which are counted.
-    RowNorm norm(CoreOp.Unary norm) {
-        Weight weight = norm.weights().getFirst();
-        weightBytes += binder.format(weight).bytesFor(weight.cols());
-        return switch (norm) {
-            case CoreOp.RmsNorm n -> new RmsNormMath(new HostFloats(binder.vector(weight)), n.eps(), elements);
-            case CoreOp.LayerNorm n ->
-                new LayerNormMath(
-                        binder.vector(weight), n.bias().map(binder::vector).orElse(new float[0]), n.eps());
-            default -> throw new IllegalStateException("op " + norm.kind() + " is no norm");
-        };
-    }
-
     /// Binds a projection, and what adapters change of it.
-    private BoundLinear bind(CoreOp.Linear l, boolean selected) {
+    BoundLinear bind(CoreOp.Linear l, boolean selected) {
         return bind(l, adapters.changes(l, selected));
     }
 
@@ -436,21 +190,36 @@ final class Lowering {
 
     /// Notes what a matrix needs, and how many such matrices a decoded token reads.
     void needs(BoundLinear bound, long count) {
-        weightBytes += bound.bytes() * count;
+        reads(bound.bytes() * count);
         int cols = bound.cols();
         if (bound.packed() != null) {
             for (int tokens : new int[] {1, maxTokens}) {
-                needs = needs.and(new ThreadNeeds(0, 0, bound.packed().kernel.scratchBytes(cols, tokens), 0));
+                needs(new ThreadNeeds(0, 0, bound.packed().kernel.scratchBytes(cols, tokens), 0));
             }
         } else {
-            needs = needs.and(new ThreadNeeds(
+            needs(new ThreadNeeds(
                     bound.kernel().scratchFloats(cols), bound.kernel().scratchBytes(cols), 0, 0));
         }
     }
 
-    /// Notes that a kernel needs floats on each thread.
-    void needScratch(int floats) {
-        needs = needs.and(new ThreadNeeds(floats, 0, 0, 0));
+    /// Notes what a kernel needs on each thread.
+    void needs(ThreadNeeds more) {
+        needs = needs.and(more);
+    }
+
+    /// Notes weight bytes that a decoded token reads.
+    void reads(long bytes) {
+        weightBytes += bytes;
+    }
+
+    /// Notes how many positions a table has rows for.
+    void limitPositions(int rows) {
+        positions = Math.min(positions, rows);
+    }
+
+    /// Notes how many tokens a table has rows for.
+    void limitVocabulary(int rows) {
+        vocabularySize = Math.min(vocabularySize, rows);
     }
 
     /// Ends an op with matrices.
@@ -477,13 +246,13 @@ final class Lowering {
         add(kernel, new PlanReport.Kernel(op.kind(), name, kernelName, Support.Level.FAST));
     }
 
-    /// Notes weight bytes that a decoded token reads.
-    void reads(long bytes) {
-        weightBytes += bytes;
+    /// Ends an op in plain Java.
+    void addPlain(Op op, String name, CpuKernel kernel) {
+        add(kernel, new PlanReport.Kernel(op.kind(), name, PLAIN, Support.Level.GENERIC));
     }
 
     /// Ends an op: what was counted of weights since the op before is this kernel's.
-    private void add(CpuKernel kernel, PlanReport.Kernel report) {
+    void add(CpuKernel kernel, PlanReport.Kernel report) {
         entries.add(new LoweredGraph.Entry(kernel, report, weightBytes));
         weightBytes = 0;
     }

@@ -36,6 +36,7 @@ import java.util.Map;
 
 /// Compiles a graph into a plan: lowers it, and takes the memory that its kernels need.
 ///
+/// @param ops rows of ops
 /// @param graph graph of core ops and fused ops, all supported
 /// @param adapters what adapters change of projections, by the value that they compute
 /// @param options limits
@@ -44,6 +45,7 @@ import java.util.Map;
 /// @param allocator gives memory
 /// @param threads runs the steps
 record PlanBuilder(
+        CpuOps ops,
         Graph graph,
         Map<Value, LowRankAdd> adapters,
         PlanOptions options,
@@ -68,9 +70,8 @@ record PlanBuilder(
                 new CpuKv(graph.cacheLayers(), options.kvTokens(), options.keyType(), options.valueType(), allocator);
         memory.onClose(cache::close);
         CpuStates states = states(memory);
-        StateKernels stateKernels = new StateKernels(graph.stateOps(), states, kernels);
         LoweredGraph lowered = new Lowering(
-                        graph, adapters, binder, cache, stateKernels, kernels, memory, options.maxBatchTokens())
+                        ops, graph, adapters, binder, cache, states, kernels, memory, options.maxBatchTokens())
                 .run();
         ThreadMemory[] threadMemory = threadMemory(lowered, layers, memory);
         // Before the large arrays: machine code is generated while those get their memory.

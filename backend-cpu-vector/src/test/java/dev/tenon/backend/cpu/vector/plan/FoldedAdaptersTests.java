@@ -46,8 +46,8 @@ class FoldedAdaptersTests {
     @Test
     void aDecoderIsFusedAsWithoutAdapters() {
         Graph plain = TinyModel.create(1, new F32Format(), true).graph();
-        FoldedAdapters folded = FoldedAdapters.fuse(adapted(plain));
-        assertEquals(kinds(FoldedAdapters.fuse(plain).graph()), kinds(folded.graph()));
+        FoldedAdapters folded = FoldedAdapters.fuse(adapted(plain), CpuOps.ALL);
+        assertEquals(kinds(FoldedAdapters.fuse(plain, CpuOps.ALL).graph()), kinds(folded.graph()));
         long linears =
                 plain.ops().stream().filter(CoreOp.Linear.class::isInstance).count();
         assertEquals(linears, folded.adapters().size());
@@ -72,8 +72,9 @@ class FoldedAdaptersTests {
         Value out = b.expertLinear("down", up, router.chosen(), new Weight("down", 64, 64, 8), none);
         Graph graph = b.build(b.add("end", x, b.weightedSum("moe", out, router.shares())));
         assertTrue(
-                kinds(FoldedAdapters.fuse(graph).graph()).contains("norm_router"), "the layer fuses without adapters");
-        FoldedAdapters folded = FoldedAdapters.fuse(adapted(graph));
+                kinds(FoldedAdapters.fuse(graph, CpuOps.ALL).graph()).contains("norm_router"),
+                "the layer fuses without adapters");
+        FoldedAdapters folded = FoldedAdapters.fuse(adapted(graph), CpuOps.ALL);
         assertEquals(
                 List.of("gate_inp.a"),
                 folded.graph().ops().stream()

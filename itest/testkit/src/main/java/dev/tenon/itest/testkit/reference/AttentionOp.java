@@ -1,6 +1,8 @@
 package dev.tenon.itest.testkit.reference;
 
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.ScoreBias;
+import java.util.List;
 import java.util.Optional;
 
 /// Attention of one token, whose sequence's keys and values are in a store.
@@ -9,13 +11,37 @@ import java.util.Optional;
 /// @param sinks a score of each head without a value, or empty
 /// @param bias elements of the table of the bias of scores; empty without one
 record AttentionOp(CoreOp.Attention op, Optional<double[]> sinks, float[] bias) {
+    static final List<OpReference<?>> ROWS = List.of(OpReference.of(CoreOp.Attention.class, AttentionOp::rows)
+            .terms((a, tokens) -> Math.max(a.keyLength(), tokens))
+            .enlarging(_ -> true));
+
+    private static double[][][] rows(CoreOp.Attention op, double[][][] in, Step step) {
+        AttentionOp attention = new AttentionOp(
+                op,
+                op.params().sinks().map(step::vector),
+                op.params()
+                        .scoreBias()
+                        .flatMap(ScoreBias::table)
+                        .map(step.weights::all)
+                        .orElse(new float[0]));
+        double[][] out = new double[step.count()][];
+        for (int t = 0; t < out.length; t++) {
+            step.kv.put(op.layer(), step.position(t), in[1][t], in[2][t]);
+        }
+        int last = step.position(out.length - 1);
+        for (int t = 0; t < out.length; t++) {
+            out[t] = attention.row(in[0][t], step.position(t), last, step.kv);
+        }
+        return new double[][][] {out};
+    }
+
     /// {@return the row of a token}
     ///
     /// @param q its queries
     /// @param position its position
     /// @param last last position of its sequence in the step
     /// @param kv keys and values
-    double[] row(double[] q, int position, int last, KvStore kv) {
+    private double[] row(double[] q, int position, int last, KvStore kv) {
         int from = op.params().firstSeen(position);
         int to = op.params().lastSeen(position, last) + 1;
         int length = op.valueLength();

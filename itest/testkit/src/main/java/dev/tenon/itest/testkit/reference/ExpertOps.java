@@ -11,16 +11,19 @@ import java.util.stream.IntStream;
 
 /// The ops of mixtures of experts, for one row.
 final class ExpertOps {
-    private final DecodedWeights weights;
+    static final List<OpReference<?>> ROWS = List.of(
+            OpReference.rows(ExpertOp.Router.class, (r, in, step, _) -> router(r.params(), in[0], step.weights))
+                    .terms(r -> r.logits().width()),
+            OpReference.row(ExpertOp.ExpertLinear.class, (e, in, step, _) -> linear(e, in[0], in[1], step.weights))
+                    .product(ExpertOp.ExpertLinear::weight),
+            OpReference.row(ExpertOp.WeightedSum.class, (_, in, _, _) -> weightedSum(in[0], in[1])));
 
-    ExpertOps(DecodedWeights weights) {
-        this.weights = weights;
-    }
+    private ExpertOps() {}
 
     /// {@return the chosen experts and their shares}
-    double[][] router(RouterParams params, double[] logits) {
+    private static double[][] router(RouterParams params, double[] logits, DecodedWeights weights) {
         double[] p = probabilities(params.gating(), logits);
-        double[] scores = scores(params, p);
+        double[] scores = scores(params, p, weights);
         List<Integer> chosen = best(scores, eligible(scores, params)).subList(0, params.used());
         double sum = params.normalise()
                 ? Math.max(
@@ -33,7 +36,7 @@ final class ExpertOps {
         };
     }
 
-    private double[] scores(RouterParams params, double[] probabilities) {
+    private static double[] scores(RouterParams params, double[] probabilities, DecodedWeights weights) {
         double[] scores = probabilities.clone();
         params.bias().map(weights::vector).ifPresent(bias -> Arrays.setAll(scores, e -> probabilities[e] + bias[e]));
         return scores;
@@ -41,8 +44,8 @@ final class ExpertOps {
 
     /// {@return how much worse than the best choice a choice is: the largest difference of two scores at the same
     /// place, as a fraction of the largest score; infinite if it is no choice of different experts}
-    double misrouted(RouterParams params, double[] logits, double[] chosen) {
-        double[] scores = scores(params, probabilities(params.gating(), logits));
+    static double misrouted(RouterParams params, double[] logits, double[] chosen, DecodedWeights weights) {
+        double[] scores = scores(params, probabilities(params.gating(), logits), weights);
         if (Arrays.stream(chosen).distinct().count() < chosen.length
                 || Arrays.stream(chosen).anyMatch(e -> !(e >= 0 && e < scores.length) || e != Math.rint(e))) {
             return Double.POSITIVE_INFINITY;
@@ -94,7 +97,7 @@ final class ExpertOps {
     }
 
     /// {@return the products with the matrices of the chosen experts, one after the other}
-    double[] linear(ExpertOp.ExpertLinear op, double[] x, double[] chosen) {
+    private static double[] linear(ExpertOp.ExpertLinear op, double[] x, double[] chosen, DecodedWeights weights) {
         int rows = op.weight().rows();
         int cols = op.weight().cols();
         double[] out = new double[op.out().width()];
@@ -115,7 +118,7 @@ final class ExpertOps {
     }
 
     /// {@return the sum of the parts of a row, each times its share}
-    static double[] weightedSum(double[] x, double[] shares) {
+    private static double[] weightedSum(double[] x, double[] shares) {
         double[] out = new double[x.length / shares.length];
         for (int k = 0; k < shares.length; k++) {
             for (int i = 0; i < out.length; i++) {

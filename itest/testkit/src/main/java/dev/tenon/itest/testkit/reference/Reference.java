@@ -1,16 +1,12 @@
 package dev.tenon.itest.testkit.reference;
 
 import dev.tenon.api.device.Weights;
-import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
-import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,28 +21,34 @@ import java.util.stream.IntStream;
 /// for several threads.
 public final class Reference {
     private final Graph graph;
+    private final ReferenceOps ops;
     private final DecodedWeights weights;
-    private final RowOps rowOps;
-    private final StateOps stateOps;
     /// Index of the op that reads a value last.
     private final Map<Integer, Integer> lastReader = new HashMap<>();
 
-    /// Prepares a graph.
+    /// Prepares a graph of ops of the api and such as compute themselves.
     ///
     /// @param graph any graph; [dev.tenon.api.graph.CustomOp]s are expanded
     /// @param weights its weights; borrowed while this object is used
     /// @throws IllegalArgumentException if an op is not of the api, does not expand into such ops and is no
     ///     [dev.tenon.api.graph.ReferenceOp]
     public Reference(Graph graph, Weights weights) {
+        this(graph, weights, ReferenceOps.ALL);
+    }
+
+    /// Prepares a graph.
+    ///
+    /// @param graph any graph; [dev.tenon.api.graph.CustomOp]s are expanded
+    /// @param weights its weights; borrowed while this object is used
+    /// @param ops what ops compute
+    /// @throws IllegalArgumentException if an op has no row there
+    public Reference(Graph graph, Weights weights, ReferenceOps ops) {
         this.graph = graph.expanded();
+        this.ops = ops;
         this.weights = new DecodedWeights(weights);
-        this.rowOps = new RowOps(this.weights);
-        this.stateOps = new StateOps(this.weights);
         for (int i = 0; i < this.graph.ops().size(); i++) {
             Op op = this.graph.ops().get(i);
-            boolean severalRows = op instanceof CoreOp.Attention || op instanceof CoreOp.Pool || op instanceof StateOp;
-            boolean ofSequence = severalRows || op instanceof LowRankAdd;
-            if (!RowOps.knows(op) && !ofSequence) {
+            if (ops.row(op).isEmpty()) {
                 throw new IllegalArgumentException("op " + op.kind() + " (" + op.getClass() + ") has no reference");
             }
             for (Value input : op.inputs()) {
@@ -69,7 +71,7 @@ public final class Reference {
     /// @param logits a row of its input
     /// @param chosen the experts
     public double misrouted(ExpertOp.Router router, float[] logits, float[] chosen) {
-        return new ExpertOps(weights).misrouted(router.params(), doubles(logits), doubles(chosen));
+        return ExpertOps.misrouted(router.params(), doubles(logits), doubles(chosen), weights);
     }
 
     private static double[] doubles(float[] row) {
@@ -167,22 +169,13 @@ public final class Reference {
     }
 
     private double[][] evaluate(int[] tokens, int[] positions, KvStore kv, BiConsumer<Value, double[][]> seen) {
+        Step step = new Step(weights, kv, tokens, positions);
         Map<Integer, double[][]> values = new HashMap<>();
         for (int i = 0; i < graph.ops().size(); i++) {
             int index = i;
             Op op = graph.ops().get(i);
             double[][][] in = op.inputs().stream().map(v -> values.get(v.id())).toArray(double[][][]::new);
-            double[][][] out = switch (op) {
-                case CoreOp.Attention a -> new double[][][] {attention(a, in, positions, kv)};
-                case StateOp s -> new double[][][] {stateOps.evaluate(s, in, kv.state(s))};
-                case LowRankAdd l -> new double[][][] {rowOps.lowRankAdd(l, in, kv)};
-                case CoreOp.Pool p -> {
-                    double[][] rows = new double[tokens.length][];
-                    Arrays.fill(rows, PoolOp.row(p.pooling(), in[0]));
-                    yield new double[][][] {rows};
-                }
-                default -> rows(op, in, tokens, positions);
-            };
+            double[][][] out = ops.row(op).orElseThrow().formula().of(op, in, step);
             for (int o = 0; o < out.length; o++) {
                 values.put(op.outputs().get(o).id(), out[o]);
                 seen.accept(op.outputs().get(o), out[o]);
@@ -190,37 +183,5 @@ public final class Reference {
             values.keySet().removeIf(id -> lastReader.getOrDefault(id, -1) <= index);
         }
         return values.get(graph.output().id());
-    }
-
-    private double[][][] rows(Op op, double[][][] in, int[] tokens, int[] positions) {
-        double[][][] out = new double[op.outputs().size()][tokens.length][];
-        for (int t = 0; t < tokens.length; t++) {
-            int row = t;
-            double[][] rows = Arrays.stream(in).map(value -> value[row]).toArray(double[][]::new);
-            double[][] results = rowOps.evaluate(op, rows, tokens[t], positions[t]);
-            for (int o = 0; o < out.length; o++) {
-                out[o][t] = results[o];
-            }
-        }
-        return out;
-    }
-
-    private double[][] attention(CoreOp.Attention op, double[][][] in, int[] positions, KvStore kv) {
-        AttentionOp attention = new AttentionOp(
-                op,
-                op.params().sinks().map(weights::vector),
-                op.params()
-                        .scoreBias()
-                        .flatMap(ScoreBias::table)
-                        .map(weights::all)
-                        .orElse(new float[0]));
-        double[][] out = new double[positions.length][];
-        for (int t = 0; t < out.length; t++) {
-            kv.put(op.layer(), positions[t], in[1][t], in[2][t]);
-        }
-        for (int t = 0; t < out.length; t++) {
-            out[t] = attention.row(in[0][t], positions[t], positions[out.length - 1], kv);
-        }
-        return out;
     }
 }

@@ -1,36 +1,43 @@
 package dev.tenon.itest.testkit.reference;
 
 import dev.tenon.api.graph.StateOp;
+import java.util.List;
 import java.util.Optional;
 
 /// The ops with a state, a row after the other. Formulas stand in the descriptions of the ops.
 final class StateOps {
-    private final DecodedWeights weights;
+    static final List<OpReference<?>> ROWS = List.of(
+            row(StateOp.ShortConvolution.class, StateOps::convolution).terms(StateOp.ShortConvolution::taps),
+            row(StateOp.SelectiveScan.class, StateOps::scan)
+                    .terms((s, tokens) -> Math.max(s.stateLength(), tokens))
+                    .enlarging(_ -> true),
+            row(StateOp.GatedDeltaRule.class, StateOps::delta)
+                    .terms((d, tokens) -> Math.max(d.keyLength(), tokens))
+                    .enlarging(_ -> true));
 
-    StateOps(DecodedWeights weights) {
-        this.weights = weights;
+    private StateOps() {}
+
+    /// Computes the row of a token.
+    private interface Next<T extends StateOp> {
+        /// @param in the row of each input
+        /// @param weights weights of the op
+        /// @param state the state before the token; after it when this returns
+        /// @param out gets the row of the output
+        void row(T op, double[][] in, DecodedWeights weights, double[] state, double[] out);
     }
 
-    /// Computes the rows of some tokens of a sequence.
-    ///
-    /// @param op the op
-    /// @param in the rows of each input, `[inputs][T][width]`
-    /// @param state the state before the first token; after the last one when this returns
-    /// @return the rows of the output
-    double[][] evaluate(StateOp op, double[][][] in, double[] state) {
-        double[][] out = new double[in[0].length][op.out().width()];
-        for (int t = 0; t < out.length; t++) {
-            switch (op) {
-                case StateOp.ShortConvolution c -> convolution(c, in[0][t], state, out[t]);
-                case StateOp.SelectiveScan s -> scan(s, in[0][t], in[1][t], state, out[t]);
-                case StateOp.GatedDeltaRule d -> delta(d, in[0][t], in[1][t], in[2][t], state, out[t]);
-            }
-        }
-        return out;
+    private static <T extends StateOp> OpReference<T> row(Class<T> type, Next<T> next) {
+        return OpReference.row(type, (op, in, step, _) -> {
+            double[] out = new double[op.out().width()];
+            next.row(op, in, step.weights, step.kv.state(op), out);
+            return out;
+        });
     }
 
     /// The state is `[taps - 1, width]`, the oldest row first.
-    private void convolution(StateOp.ShortConvolution op, double[] x, double[] state, double[] out) {
+    private static void convolution(
+            StateOp.ShortConvolution op, double[][] in, DecodedWeights weights, double[] state, double[] out) {
+        double[] x = in[0];
         Optional<double[]> bias = op.bias().map(weights::vector);
         int width = x.length;
         int old = op.taps() - 1;
@@ -49,7 +56,10 @@ final class StateOps {
     }
 
     /// The state is `[heads, P, S]`.
-    private void scan(StateOp.SelectiveScan op, double[] xbc, double[] step, double[] state, double[] out) {
+    private static void scan(
+            StateOp.SelectiveScan op, double[][] in, DecodedWeights weights, double[] state, double[] out) {
+        double[] xbc = in[0];
+        double[] step = in[1];
         float[] a = weights.all(op.a());
         float[] d = weights.all(op.d());
         float[] bias = weights.all(op.stepBias());
@@ -73,8 +83,11 @@ final class StateOps {
     }
 
     /// The state is `[valueHeads, keyLength, valueLength]`.
-    private void delta(
-            StateOp.GatedDeltaRule op, double[] qkv, double[] decays, double[] betas, double[] state, double[] out) {
+    private static void delta(
+            StateOp.GatedDeltaRule op, double[][] in, DecodedWeights weights, double[] state, double[] out) {
+        double[] qkv = in[0];
+        double[] decays = in[1];
+        double[] betas = in[2];
         float[] a = weights.all(op.a());
         float[] bias = weights.all(op.decayBias());
         int keyLength = op.keyLength();

@@ -306,14 +306,18 @@ class MoreOpsTests {
 
     @Test
     void aChoiceIsJudgedByTheScoresThatItGivesUp() {
-        ExpertOps ops = new ExpertOps(new DecodedWeights(new MemoryWeights()));
+        DecodedWeights none = new DecodedWeights(new MemoryWeights());
         RouterParams params = RouterParams.builder(Gating.SIGMOID, 2).build();
         double[] logits = {0, 3, 3.00001, -4};
-        assertEquals(0, ops.misrouted(params, logits, new double[] {2, 1}));
-        assertEquals(0, ops.misrouted(params, logits, new double[] {1, 2}), 1e-6, "the two best, almost equal");
-        assertTrue(ops.misrouted(params, logits, new double[] {2, 0}) > 0.4, "the third instead of the second");
-        for (double[] none : new double[][] {{2, 2}, {2, 4}, {2, -1}, {2, 0.5}, {2, Double.NaN}}) {
-            assertEquals(Double.POSITIVE_INFINITY, ops.misrouted(params, logits, none), Arrays.toString(none));
+        assertEquals(0, ExpertOps.misrouted(params, logits, new double[] {2, 1}, none));
+        assertEquals(
+                0, ExpertOps.misrouted(params, logits, new double[] {1, 2}, none), 1e-6, "the two best, almost equal");
+        assertTrue(
+                ExpertOps.misrouted(params, logits, new double[] {2, 0}, none) > 0.4,
+                "the third instead of the second");
+        for (double[] wrong : new double[][] {{2, 2}, {2, 4}, {2, -1}, {2, 0.5}, {2, Double.NaN}}) {
+            assertEquals(
+                    Double.POSITIVE_INFINITY, ExpertOps.misrouted(params, logits, wrong, none), Arrays.toString(wrong));
         }
     }
 }

@@ -29,6 +29,13 @@ import java.util.Optional;
 
 /// Plans attention and the rotations before it, with the memory of the cache.
 final class AttentionOps {
+    static final List<OpRow<?>> ROWS = List.of(
+            OpRow.fast(CoreOp.Rope.class, (r, plan) -> plan.attention.rope(r)),
+            new OpRow<>(
+                    CoreOp.Attention.class,
+                    (a, _) -> support(a),
+                    (a, plan) -> plan.attention.attention(a, plan.hasSmallestTiles(a) && plan.takenAsF16(a.out()))));
+
     private final PlanOptions options;
     private final DeviceTraits traits;
     private final BufferList buffers;
@@ -76,6 +83,16 @@ final class AttentionOps {
         this.pageCount = Math.toIntExact((options.kvTokens() + (long) KvBuffer.TOKENS - 1) / KvBuffer.TOKENS);
         this.pages = buffers.add(
                 BufferSpec.Kind.PAGES, "page tables", Math.multiplyExact(4L * options.maxSequences(), pageCount));
+    }
+
+    private static Support support(CoreOp.Attention a) {
+        int longest = Math.max(a.keyLength(), a.valueLength());
+        return longest > AttentionLaunches.LONGEST_HEAD
+                ? new Support(
+                        Support.Level.NONE,
+                        "attention with heads of " + longest + " elements; the kernels take at most "
+                                + AttentionLaunches.LONGEST_HEAD)
+                : new Support(Support.Level.FAST, "kernel attention");
     }
 
     /// {@return pages of the cache}

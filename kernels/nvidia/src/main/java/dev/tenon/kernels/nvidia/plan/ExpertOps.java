@@ -71,31 +71,6 @@ final class ExpertOps {
         this.results = buffers.add(BufferSpec.Kind.ACTIVATION, "results of experts", 0);
     }
 
-    /// {@return whether it plans an op}
-    ///
-    /// @param op any op
-    static boolean plans(Op op) {
-        return op instanceof ExpertOp
-                || op instanceof FusedExpertOp.NormRouter
-                || op instanceof FusedExpertOp.ExpertGateUp
-                || op instanceof FusedExpertOp.ExpertDown;
-    }
-
-    /// {@return an op with its memory; the norm of a [FusedExpertOp.NormRouter] has been left to its readers}
-    ///
-    /// @param op an op that [#plans] accepts
-    PlannedOp plan(Op op) {
-        return switch (op) {
-            case ExpertOp.Router r -> router(r, r, pool.get(r.logits()), Optional.empty());
-            case ExpertOp.ExpertLinear l -> linear(l);
-            case ExpertOp.WeightedSum s -> weightedSum(s);
-            case FusedExpertOp.NormRouter f -> normRouter(f);
-            case FusedExpertOp.ExpertGateUp f -> gateUp(f);
-            case FusedExpertOp.ExpertDown f -> down(f);
-            default -> throw new IllegalStateException("op " + op.kind() + " is none of experts");
-        };
-    }
-
     private Matrices matrices(ExpertOp.ExpertLinear l) {
         return new Matrices(weights.matrix(l.weight()), address(l.bias()));
     }
@@ -120,14 +95,15 @@ final class ExpertOps {
                         results));
     }
 
-    private PlannedOp router(Op op, ExpertOp.Router r, Slot logits, Optional<Product> product) {
+    PlannedOp router(Op op, ExpertOp.Router r, Slot logits, Optional<Product> product) {
         Argument.Address bias = address(r.params().bias());
         pool.define(r.chosen(), logits.selected);
         Slot shares = pool.define(r.shares(), logits.selected);
         Choices made = choices(r.chosen(), r.logits().width());
         boolean grouped = readers.any(
                 r.chosen(),
-                reader -> experts(reader).stream().anyMatch(weight -> launches.matmul(weights.matrix(weight))));
+                reader -> NvidiaOps.row(reader).reading().experts(reader).stream()
+                        .anyMatch(weight -> launches.matmul(weights.matrix(weight))));
         Norm norm = product.isEmpty()
                 ? null
                 : norms.apply(((FusedExpertOp.NormRouter) op).norm().out());
@@ -145,22 +121,12 @@ final class ExpertOps {
         });
     }
 
-    /// The matrices of experts that an op reads.
-    private static List<Weight> experts(Op op) {
-        return switch (op) {
-            case ExpertOp.ExpertLinear l -> List.of(l.weight());
-            case FusedExpertOp.ExpertGateUp f -> List.of(f.up().weight());
-            case FusedExpertOp.ExpertDown f -> List.of(f.down().weight());
-            default -> List.of();
-        };
-    }
-
     /// Whether every reader of a value fits, and the value is not the graph's output.
     private boolean isReadOnlyBy(Value value, Predicate<FusedExpertOp.ExpertDown> fits) {
         return readers.all(value, op -> op instanceof FusedExpertOp.ExpertDown d && fits.test(d));
     }
 
-    private PlannedOp normRouter(FusedExpertOp.NormRouter f) {
+    PlannedOp normRouter(FusedExpertOp.NormRouter f) {
         Slot x = pool.get(f.norm().x());
         Slot logits = pool.temporary(f.router().logits().width(), x.selected);
         Product product = new Product(
@@ -170,7 +136,7 @@ final class ExpertOps {
         return planned;
     }
 
-    private PlannedOp linear(ExpertOp.ExpertLinear l) {
+    PlannedOp linear(ExpertOp.ExpertLinear l) {
         Slot x = pool.get(l.x());
         Norm norm = norms.apply(l.x());
         Matrices matrices = matrices(l);
@@ -187,7 +153,7 @@ final class ExpertOps {
                 to -> launches.linear(to, x, norm, made, matrices, Gate.NONE.activation(), to.out(out)));
     }
 
-    private PlannedOp weightedSum(ExpertOp.WeightedSum s) {
+    PlannedOp weightedSum(ExpertOp.WeightedSum s) {
         Slot x = pool.get(s.x());
         Slot shares = pool.get(s.shares());
         Slot out = pool.define(s.out(), x.selected);
@@ -201,7 +167,7 @@ final class ExpertOps {
                 to -> launches.weightedSum(to, to.at(x), shares, Argument.Address.NULL, out));
     }
 
-    private PlannedOp gateUp(FusedExpertOp.ExpertGateUp f) {
+    PlannedOp gateUp(FusedExpertOp.ExpertGateUp f) {
         Slot x = pool.get(f.up().x());
         Norm norm = norms.apply(f.up().x());
         Matrices up = matrices(f.up());
@@ -260,7 +226,7 @@ final class ExpertOps {
                 f16);
     }
 
-    private PlannedOp down(FusedExpertOp.ExpertDown f) {
+    PlannedOp down(FusedExpertOp.ExpertDown f) {
         Slot x = pool.get(f.down().x());
         Matrices matrices = matrices(f.down());
         Choices made = choices(f.down().chosen(), f.down().weight().slices());

@@ -1,7 +1,10 @@
 package dev.tenon.kernels.nvidia.plan;
 
+import dev.tenon.api.compile.GraphSupport;
 import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.device.Support;
+import dev.tenon.api.graph.CustomOp;
+import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.kernel.cuda.CudaOpKernel;
 import dev.tenon.kernels.nvidia.BufferSpec;
@@ -13,9 +16,19 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// Plans ops that bundles define: for each row, a block of threads calls the bundle's function.
 final class OwnOps {
+    static final List<OpRow<?>> ROWS = List.of(
+            OpRow.fused(CustomOp.class, _ -> false, (_, _) -> false, OwnOps::refuse),
+            new OpRow<>(
+                    ReferenceOp.class,
+                    OwnOps::support,
+                    (op, plan) -> plan.ops.add(plan.ownOps.plan(op, plan.pool, plan.weights))));
+    /// Stands for ops without a row.
+    static final OpRow<Op> UNKNOWN = new OpRow<>(Op.class, (op, _) -> GraphSupport.unknown(op), OwnOps::refuse);
+
     private final List<CudaOpKernel> kernels;
     private final Map<String, String> texts = new HashMap<>();
 
@@ -29,9 +42,35 @@ final class OwnOps {
         return texts;
     }
 
+    private static void refuse(Op op, GraphPlanner plan) {
+        throw new IllegalStateException("op " + op.kind() + " passed the check but has no kernel");
+    }
+
+    private static Optional<CudaOpKernel> kernel(ReferenceOp op, List<CudaOpKernel> kernels) {
+        return kernels.stream()
+                .filter(kernel -> kernel.op().equals(op.kind()) && kernel.accepts(op))
+                .findFirst();
+    }
+
+    private static Support support(ReferenceOp op, OpSupport judge) {
+        Optional<CudaOpKernel> kernel = kernel(op, judge.ownOps());
+        if (kernel.isEmpty()) {
+            return new Support(
+                    Support.Level.NONE,
+                    "op " + op.kind() + " is a bundle's own: it needs a kernel, and none is offered here, or a CPU");
+        }
+        if (!judge.compiles().getAsBoolean()) {
+            return new Support(
+                    Support.Level.NONE,
+                    "op " + op.kind() + " is a bundle's own, and nothing here compiles its kernel "
+                            + kernel.get().name() + ": it needs NVRTC (see cuda.nvrtc), or a CPU");
+        }
+        return new Support(Support.Level.FAST, "kernel " + kernel.get().name() + " for op " + op.kind());
+    }
+
     /// {@return an op, which has a kernel, with its memory}
     PlannedOp plan(ReferenceOp op, ValuePool<Slot> pool, WeightList weights) {
-        CudaOpKernel kernel = KernelSupport.ownOp(op, kernels).orElseThrow();
+        CudaOpKernel kernel = kernel(op, kernels).orElseThrow();
         OwnOpSource source = OwnOpSource.of(kernel, op);
         KernelModule module = source.module();
         texts.put(module.file(), source.text());

@@ -8,10 +8,8 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
-import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.kernel.cuda.CudaMatmul;
@@ -136,11 +134,8 @@ public record PlanRequest(
                             + String.join(", ", graph.outputs().keySet()) + ") are not supported by NVIDIA kernels yet",
                     "outputs"));
         }
-        issues.addAll(GraphSupport.refusals(
-                graph,
-                op -> op instanceof ReferenceOp own && !(op instanceof CustomOp)
-                        ? KernelSupport.ownOp(own, ownOps, compiles)
-                        : KernelSupport.of(op, weights, fragments)));
+        OpSupport judge = new OpSupport(weights, fragments, ownOps, () -> compiles, List.of());
+        issues.addAll(GraphSupport.refusals(graph, judge::of));
         return issues;
     }
 }

@@ -22,6 +22,25 @@ import java.util.Set;
 
 /// Plans the ops with a state, with the memory of the states.
 final class StateOps {
+    static final List<OpRow<?>> ROWS = List.of(
+            new OpRow<>(
+                    StateOp.ShortConvolution.class,
+                    OpSupport::float32,
+                    (c, plan) -> plan.ops.add(plan.stateOps.convolution(c))),
+            new OpRow<>(
+                    StateOp.SelectiveScan.class,
+                    (s, judge) -> support(s, s.stateLength(), judge),
+                    (s, plan) -> plan.ops.add(plan.stateOps.plan(
+                            s,
+                            (in, vectors, state, out) ->
+                                    to -> StateLaunches.scan(to, s, in[0], in[1], vectors, state, out)))),
+            new OpRow<>(
+                    StateOp.GatedDeltaRule.class,
+                    (r, judge) -> support(r, r.keyLength(), judge),
+                    (r, plan) -> plan.ops.add(plan.stateOps.plan(
+                            r,
+                            (in, vectors, state, out) -> to -> StateLaunches.rule(to, r, in, vectors, state, out)))));
+
     private static final int NO_ACTIVATION = -1;
 
     private final ValuePool<Slot> pool;
@@ -58,10 +77,27 @@ final class StateOps {
         return activated.contains(a.x().id());
     }
 
-    /// {@return an op with its memory}
-    ///
-    /// @param op an op that passed the check
-    PlannedOp plan(StateOp op) {
+    private static Support support(StateOp op, int length, OpSupport judge) {
+        return length > StateLaunches.LONGEST
+                ? OpSupport.notYet("op " + op.kind() + " with more than " + StateLaunches.LONGEST
+                        + " numbers in a row of its state")
+                : OpSupport.float32(op, judge);
+    }
+
+    /// Makes the launches of an op with its memory.
+    private interface Launches {
+        PlannedOp.Emitter of(Slot[] in, Address[] vectors, KvBuffer state, Slot out);
+    }
+
+    private PlannedOp convolution(StateOp.ShortConvolution c) {
+        return plan(c, (in, vectors, state, out) -> {
+            int activation = activation(c.out());
+            Address bias = vectors.length > 1 ? vectors[1] : Address.NULL;
+            return to -> StateLaunches.convolution(to, c, in[0], vectors[0], bias, state, activation, out);
+        });
+    }
+
+    private PlannedOp plan(StateOp op, Launches launches) {
         long bytes = op.stateFloats() * Float.BYTES;
         String purpose = "states of " + op.out().name();
         KvBuffer state = new KvBuffer(
@@ -70,15 +106,7 @@ final class StateOps {
         Slot[] in = op.inputs().stream().map(pool::get).toArray(Slot[]::new);
         Address[] vectors = op.weights().stream().map(this::floats).toArray(Address[]::new);
         Slot out = pool.define(op.out(), false);
-        PlannedOp.Emitter emitter = switch (op) {
-            case StateOp.ShortConvolution c -> {
-                int activation = activation(c.out());
-                Address bias = vectors.length > 1 ? vectors[1] : Address.NULL;
-                yield to -> StateLaunches.convolution(to, c, in[0], vectors[0], bias, state, activation, out);
-            }
-            case StateOp.SelectiveScan s -> to -> StateLaunches.scan(to, s, in[0], in[1], vectors, state, out);
-            case StateOp.GatedDeltaRule r -> to -> StateLaunches.rule(to, r, in, vectors, state, out);
-        };
+        PlannedOp.Emitter emitter = launches.of(in, vectors, state, out);
         long weightBytes =
                 op.weights().stream().mapToLong(w -> 4L * w.elements()).sum();
         String name = op.weights().getFirst().name();

@@ -14,6 +14,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Op;
@@ -199,6 +200,44 @@ class OwnOpTests {
         List<Issue> issues = PlanRequest.refusals(
                 graph(WIDTH), t, Map.of(), KernelSupport.ownOps(offered), TestGraphs.options(8, 1), false);
         assertEquals(3, issues.size(), issues.toString());
+    }
+
+    /// An op that another one expresses.
+    private record Around(Op inner) implements CustomOp {
+        @Override
+        public String kind() {
+            return "acme.around";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return inner.inputs();
+        }
+
+        @Override
+        public List<Value> outputs() {
+            return inner.outputs();
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return inner.weights();
+        }
+
+        @Override
+        public List<Op> expand() {
+            return List.of(inner);
+        }
+    }
+
+    @Test
+    void insideAnExpansionItIsJudgedAsItIsPlanned() {
+        Op around = new Around(graph(WIDTH).ops().get(1));
+        Support support = KernelSupport.of(around, t, List.of(offered(128, "2.0f")), () -> true);
+        assertEquals(new Support(Support.Level.GENERIC, "op acme.around runs as its expansion"), support);
+        support = KernelSupport.of(around, t, List.of(), () -> true);
+        assertEquals(Support.Level.NONE, support.level());
+        assertTrue(support.reason().startsWith("acme.around: op acme.matrix is a bundle's own"), support.reason());
     }
 
     @Test

@@ -5,13 +5,12 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.PartOp;
-import dev.tenon.api.graph.ReferenceOp;
-import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.Cut;
+import dev.tenon.itest.testkit.reference.OpReference;
 import dev.tenon.itest.testkit.reference.Reference;
+import dev.tenon.itest.testkit.reference.ReferenceOps;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -223,7 +222,7 @@ public final class Comparison {
             for (Value input : op.inputs()) {
                 inputs = Math.max(inputs, errors.getOrDefault(input.id(), 0.0));
             }
-            double opGain = enlarges(op) ? LARGE_GAIN : GAIN;
+            double opGain = reference(op).enlarges().test(op) ? LARGE_GAIN : GAIN;
             own = group.size() == 1 ? own(op) : Math.min(opGain, 2) * own + own(op);
             gain = Math.max(gain, opGain);
         }
@@ -243,49 +242,20 @@ public final class Comparison {
                 compared);
     }
 
-    /// Whether an op multiplies its inputs with each other, takes them as exponents, or norms parts of a row, each
-    /// by its own size.
-    private static boolean enlarges(Op op) {
-        return switch (op) {
-            case CoreOp.Attention _, CoreOp.Multiply _, StateOp.SelectiveScan _, StateOp.GatedDeltaRule _ -> true;
-            case CoreOp.RmsNorm norm -> norm.weight().cols() < norm.x().width();
-            default -> false;
-        };
+    private static OpReference<Op> reference(Op op) {
+        return ReferenceOps.ALL.row(op).orElseThrow();
     }
 
     /// How large an op's own error may be.
     private double own(Op op) {
-        return switch (op) {
-            case CoreOp.Linear l ->
-                tolerances.of(
-                        "linear",
-                        left.weights().format(l.weight().name()),
-                        l.weight().cols());
-            case ExpertOp.ExpertLinear l ->
-                tolerances.of(
-                        "linear",
-                        left.weights().format(l.weight().name()),
-                        l.weight().cols());
-            case CoreOp.RmsNorm n -> tolerances.exact(n.weight().cols());
-            case CoreOp.LayerNorm n -> tolerances.exact(n.weight().cols());
-            case PartOp.GroupedRmsNorm n -> tolerances.exact(n.weight().cols());
-            case PartOp.GroupedLayerNorm n -> tolerances.exact(n.weight().cols());
-            case StateOp.ShortConvolution c -> tolerances.exact(c.taps());
-            case StateOp.SelectiveScan s -> tolerances.exact(Math.max(s.stateLength(), tokens.length));
-            case StateOp.GatedDeltaRule d -> tolerances.exact(Math.max(d.keyLength(), tokens.length));
-            case CoreOp.Pool _ -> tolerances.exact(tokens.length);
-            case CoreOp.Attention a -> tolerances.exact(Math.max(a.keyLength(), tokens.length));
-            // Angles that are computed in float32 lose 2^-24 of the position.
-            case CoreOp.Rope r -> tolerances.exact(2) + tokens.length * 0x1p-24;
-            case ReferenceOp r -> tolerances.exact(longest(r));
-            case ExpertOp.Router r -> tolerances.exact(r.logits().width());
-            default -> tolerances.exact(1);
-        };
-    }
-
-    /// How many terms a sum of an op that a bundle defines may have: a row of its inputs.
-    private static int longest(ReferenceOp op) {
-        return Math.max(1, op.inputs().stream().mapToInt(Value::width).sum());
+        OpReference<Op> reference = reference(op);
+        int terms = reference.terms().applyAsInt(op, tokens.length);
+        double sums = reference
+                .matrix()
+                .apply(op)
+                .map(weight -> tolerances.of("linear", left.weights().format(weight.name()), terms))
+                .orElseGet(() -> tolerances.exact(terms));
+        return sums + tokens.length * reference.perPosition();
     }
 
     static Worst worst(float[][] a, float[][] b) {

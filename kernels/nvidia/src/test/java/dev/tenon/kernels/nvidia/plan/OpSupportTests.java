@@ -34,7 +34,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-class NoKernelYetTests {
+class OpSupportTests {
     private static final Value X = new Value(0, "x", 64);
     private static final Value Y = new Value(1, "y", 64);
     private static final Optional<Weight> NONE = Optional.empty();

@@ -1,0 +1,125 @@
+package dev.tenon.backend.cpu.vector.plan;
+
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.FusedOp;
+import dev.tenon.api.graph.FusedOp.Projections;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PositionScale;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.ScoreBias;
+import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.backend.cpu.vector.math.RowNorm;
+import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.op.BoundLinear;
+import dev.tenon.backend.cpu.vector.op.CpuProjections;
+import dev.tenon.backend.cpu.vector.op.CpuRope;
+import dev.tenon.backend.cpu.vector.op.Packing;
+import dev.tenon.backend.cpu.vector.plan.LoweredGraph.ThreadNeeds;
+import dev.tenon.backend.cpu.vector.sequence.CpuAttention;
+import java.util.List;
+import java.util.Optional;
+
+/// Attention, rotation, and the projections before attention.
+final class AttentionRows {
+    static final List<OpRow<?>> ROWS = List.of(
+            OpRow.fast(CoreOp.Rope.class, AttentionRows::rope),
+            OpRow.fast(CoreOp.Attention.class, AttentionRows::attention),
+            OpRow.fused(FusedOp.Projections.class, true, (f, to) -> projections(f, null, f, to)),
+            OpRow.fused(FusedOp.Qkv.class, true, (f, to) -> projections(general(f), null, f, to)),
+            OpRow.fused(FusedOp.ScaledQkv.class, true, (f, to) -> projections(general(f.qkv()), f.scale(), f, to)),
+            OpRow.fused(FusedOp.NormQkvRope.class, true, (f, to) -> projections(general(f), null, f, to)));
+
+    private AttentionRows() {}
+
+    private static void rope(CoreOp.Rope r, Lowering to) {
+        Activations x = to.pool.get(r.x());
+        RopeParams params = r.params();
+        CpuRope kernel = new CpuRope(x, null, to.tables.of(params), params, null, to.pool.define(r.out(), x.selected));
+        to.add(r, r.out().name(), Lowering.JAVA, kernel);
+    }
+
+    private static void attention(CoreOp.Attention a, Lowering to) {
+        Activations q = to.pool.get(a.q());
+        Activations k = to.pool.get(a.k());
+        Activations v = to.pool.get(a.v());
+        Activations out = to.pool.define(a.out(), false);
+        AttentionKernel kernel = to.kernels.attention(a, to.cache.keyType(), to.cache.valueType());
+        if (kernel != null) {
+            to.attentionKernels.put(a, kernel);
+            to.needs(new ThreadNeeds(0, 0, kernel.scratchBytes(a.keyLength(), a.valueLength()), 0));
+        }
+        String name = kernel != null ? kernel.name() : to.kernels.attentionName();
+        float[] sinks = a.params().sinks().map(to.binder::vector).orElse(Lowering.NONE);
+        float[] bias = a.params()
+                .scoreBias()
+                .flatMap(ScoreBias::table)
+                .map(to.binder::vector)
+                .orElse(Lowering.NONE);
+        boolean appends = to.graph.cacheLayers().contains(a);
+        to.add(
+                a,
+                a.out().name(),
+                name,
+                new CpuAttention(a, appends, q, k, v, to.cache, kernel, to.kernels.attention(), sinks, bias, out));
+    }
+
+    /// Projections before attention.
+    ///
+    /// @param f what they are
+    /// @param scale of the first one's result, or null
+    /// @param op the op that says so, for reports
+    private static void projections(Projections f, PositionScale scale, Op op, Lowering to) {
+        Activations x = to.pool.get(f.parts().getFirst().linear().x());
+        RowNorm norm = null;
+        Activations normed = x;
+        if (f.norm().isPresent()) {
+            x = to.pool.get(f.norm().get().x());
+            norm = to.norm(f.norm().get());
+            normed = f.normRead() ? to.normedOutput(f.norm().get(), x) : to.normed(x);
+        }
+        boolean selected = x.selected;
+        BoundLinear[] linears =
+                f.parts().stream().map(part -> to.bind(part.linear(), selected)).toArray(BoundLinear[]::new);
+        CpuRope[] heads = new CpuRope[linears.length];
+        for (int i = 0; i < heads.length; i++) {
+            heads[i] = heads(f.parts().get(i), i == 0 ? scale : null, x.selected, to);
+        }
+        Packing packing = Packing.before(linears);
+        to.add(op, new CpuProjections(x, norm, normed, f.normRead(), linears, heads, packing), linears);
+        if (norm != null && !f.normRead()) {
+            to.pool.release(normed);
+        }
+    }
+
+    private static CpuRope heads(Projections.Part part, PositionScale scale, boolean selected, Lowering to) {
+        Activations heads = to.pool.define(scale == null ? part.out() : scale.out(), selected);
+        RowNorm math = part.norm().map(to::norm).orElse(null);
+        RopeParams params = part.rope().map(CoreOp.Rope::params).orElse(null);
+        return new CpuRope(heads, math, params == null ? null : to.tables.of(params), params, scale, heads);
+    }
+
+    private static Projections general(FusedOp.NormQkvRope f) {
+        return new Projections(
+                Optional.of(f.norm()),
+                false,
+                List.of(
+                        part(f.q(), f.qNorm(), Optional.of(f.qRope())),
+                        part(f.k(), f.kNorm(), Optional.of(f.kRope())),
+                        part(f.v(), Optional.empty(), Optional.empty())));
+    }
+
+    private static Projections general(FusedOp.Qkv f) {
+        return new Projections(
+                f.norm(),
+                f.normRead(),
+                List.of(
+                        part(f.q(), f.qNorm(), f.qRope()),
+                        part(f.k(), f.kNorm(), f.kRope()),
+                        part(f.v(), Optional.empty(), Optional.empty())));
+    }
+
+    private static Projections.Part part(
+            CoreOp.Linear linear, Optional<CoreOp.RmsNorm> norm, Optional<CoreOp.Rope> rope) {
+        return new Projections.Part(linear, norm.map(n -> n), rope);
+    }
+}

@@ -1,0 +1,84 @@
+package dev.tenon.backend.cpu.vector.plan;
+
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.op.CpuEmbedding;
+import dev.tenon.backend.cpu.vector.op.CpuRows;
+import dev.tenon.backend.cpu.vector.op.CpuSelectRows;
+import dev.tenon.backend.cpu.vector.op.StepContext;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Locale;
+
+/// Ops that make rows of tokens and positions, and those that leave some of the rows.
+final class InputRows {
+    static final List<OpRow<?>> ROWS = List.of(
+            OpRow.fast(CoreOp.Embedding.class, InputRows::embedding),
+            OpRow.plain(CoreOp.PositionEmbedding.class, InputRows::positionEmbedding),
+            OpRow.plain(CoreOp.Repeat.class, InputRows::repeat),
+            OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
+            OpRow.plain(CoreOp.Pool.class, InputRows::pool));
+
+    private InputRows() {}
+
+    private static void embedding(CoreOp.Embedding e, Lowering to) {
+        long rowBytes = to.binder.rowBytes(e.table());
+        to.reads(rowBytes);
+        to.limitVocabulary(e.table().rows());
+        QuantFormat format = to.binder.format(e.table());
+        String kernel = format.id().toLowerCase(Locale.ROOT) + ".decode";
+        MemorySegment data = to.binder.data(e.table());
+        to.add(e, e.table().name(), kernel, new CpuEmbedding(format, data, rowBytes, to.pool.define(e.out(), false)));
+    }
+
+    private static void positionEmbedding(CoreOp.PositionEmbedding e, Lowering to) {
+        Weight table = e.table();
+        QuantFormat format = to.binder.format(table);
+        MemorySegment data = to.binder.data(table);
+        long rowBytes = to.binder.rowBytes(table);
+        Activations out = to.pool.define(e.out(), false);
+        to.reads(rowBytes);
+        to.limitPositions(table.rows());
+        to.addPlain(
+                e,
+                table.name(),
+                new CpuRows(
+                        out,
+                        (c, t, scratch) -> format.dequantize(
+                                data, c.input().position(t) * rowBytes, out.data, t * out.width, out.width)));
+    }
+
+    private static void repeat(CoreOp.Repeat r, Lowering to) {
+        float[] row = to.binder.vector(r.row());
+        Activations out = to.pool.define(r.out(), false);
+        CpuRows.Function copy = (c, t, scratch) -> System.arraycopy(row, 0, out.data, t * out.width, out.width);
+        to.addPlain(r, r.row().name(), new CpuRows(out, copy));
+    }
+
+    private static void selectRows(CoreOp.SelectRows s, Lowering to) {
+        Activations x = to.pool.get(s.x());
+        to.add(s, s.out().name(), Lowering.JAVA, new CpuSelectRows(x, to.pool.define(s.out(), true)));
+    }
+
+    private static void pool(CoreOp.Pool p, Lowering to) {
+        Activations x = to.pool.get(p.x());
+        Activations out = to.pool.define(p.out(), true);
+        to.addPlain(p, p.out().name(), new CpuRows(out, (c, r, scratch) -> pool(p.pooling(), c, x, r, out)));
+    }
+
+    private static void pool(Pooling pooling, StepContext c, Activations x, int row, Activations out) {
+        int token = c.token(true, row);
+        int first = c.sequenceStart(token);
+        int count = pooling == Pooling.CLS ? 1 : c.sequenceEnd(token) - first;
+        for (int i = 0; i < out.width; i++) {
+            double sum = 0;
+            for (int t = first; t < first + count; t++) {
+                sum += x.data[t * x.width + i];
+            }
+            out.data[row * out.width + i] = (float) (sum / count);
+        }
+    }
+}

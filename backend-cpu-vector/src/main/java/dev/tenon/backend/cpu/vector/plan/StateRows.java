@@ -1,0 +1,61 @@
+package dev.tenon.backend.cpu.vector.plan;
+
+import dev.tenon.api.graph.StateOp;
+import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.sequence.CpuDeltaRule;
+import dev.tenon.backend.cpu.vector.sequence.CpuSelectiveScan;
+import dev.tenon.backend.cpu.vector.sequence.CpuShortConvolution;
+import java.util.List;
+
+/// Ops with a state.
+final class StateRows {
+    static final List<OpRow<?>> ROWS = List.of(
+            OpRow.fast(StateOp.ShortConvolution.class, StateRows::convolution),
+            OpRow.fast(StateOp.SelectiveScan.class, StateRows::scan),
+            OpRow.fast(StateOp.GatedDeltaRule.class, StateRows::delta));
+
+    private StateRows() {}
+
+    private static void convolution(StateOp.ShortConvolution c, Lowering to) {
+        Activations x = to.pool.get(c.x());
+        float[] taps = CpuShortConvolution.byTap(to.binder.vector(c.weight()), c.taps());
+        float[] bias = c.bias().map(to.binder::vector).orElse(Lowering.NONE);
+        Activations out = to.pool.define(c.out(), false);
+        to.add(
+                c,
+                c.out().name(),
+                Lowering.JAVA,
+                new CpuShortConvolution(c, to.stateOf(c), x, taps, bias, to.states, out));
+    }
+
+    private static void scan(StateOp.SelectiveScan s, Lowering to) {
+        CpuSelectiveScan kernel = new CpuSelectiveScan(
+                s,
+                to.stateOf(s),
+                to.pool.get(s.xbc()),
+                to.pool.get(s.step()),
+                to.binder.vector(s.a()),
+                to.binder.vector(s.d()),
+                to.binder.vector(s.stepBias()),
+                to.states,
+                to.kernels.states(),
+                to.pool.define(s.out(), false));
+        to.add(s, s.out().name(), to.kernels.statesName(), kernel);
+    }
+
+    private static void delta(StateOp.GatedDeltaRule d, Lowering to) {
+        CpuDeltaRule kernel = new CpuDeltaRule(
+                d,
+                to.stateOf(d),
+                to.pool.get(d.qkv()),
+                to.pool.get(d.decay()),
+                to.pool.get(d.beta()),
+                to.binder.vector(d.a()),
+                to.binder.vector(d.decayBias()),
+                to.states,
+                to.kernels.states(),
+                to.kernels.elementMath(),
+                to.pool.define(d.out(), false));
+        to.add(d, d.out().name(), to.kernels.statesName(), kernel);
+    }
+}
