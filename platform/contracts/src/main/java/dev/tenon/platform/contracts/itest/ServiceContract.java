@@ -5,12 +5,16 @@ import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.ConstraintProvider;
+import dev.tenon.api.text.LogitsProcessorProvider;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.itest.testkit.ArchitectureContract;
 import dev.tenon.itest.testkit.BackendContract;
+import dev.tenon.itest.testkit.ConstraintContract;
 import dev.tenon.itest.testkit.EndpointContract;
 import dev.tenon.itest.testkit.KernelContract;
+import dev.tenon.itest.testkit.LogitsProcessorContract;
 import dev.tenon.itest.testkit.QuantFormatContract;
 import dev.tenon.itest.testkit.SamplerContract;
 import dev.tenon.itest.testkit.TokenizerContract;
@@ -27,6 +31,8 @@ public enum ServiceContract {
     BACKEND(Backend.class, BackendContract.class),
     TOKENIZER(TokenizerProvider.class, TokenizerContract.class),
     SAMPLER(SamplerProvider.class, SamplerContract.class),
+    PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorContract.class),
+    CONSTRAINT(ConstraintProvider.class, ConstraintContract.class),
     COMMAND(TenonCommand.class, CommandContract.class),
     ENDPOINT(EndpointProvider.class, EndpointContract.class);
 
