@@ -51,6 +51,7 @@ class ItestCommandIT {
                 Platform.jar("backend-tracing").toString(),
                 Platform.jar("endpoint-tokens").toString(),
                 Platform.jar("generation-rules").toString(),
+                Platform.jar("telemetry").toString(),
                 "--argument",
                 "no-repeat=2",
                 "--formats",
@@ -75,6 +76,7 @@ class ItestCommandIT {
                 "end points tokens",
                 "logits processor no-repeat",
                 "constraint letters",
+                "listener Journal",
                 "    it needs an argument ('' is no list of ASCII characters, such as abc): give one by --argument")) {
             assertTrue(ended.lines().stream().anyMatch(line -> line.startsWith(expected)), expected + " in\n" + text);
         }

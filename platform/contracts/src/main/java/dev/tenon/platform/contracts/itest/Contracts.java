@@ -1,5 +1,6 @@
 package dev.tenon.platform.contracts.itest;
 
+import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
@@ -147,6 +148,7 @@ public final class Contracts {
                 case CONSTRAINT -> bundle.services(ConstraintProvider.class).forEach(this::constraint);
                 case COMMAND -> commands(bundle, bundle.services(TenonCommand.class));
                 case ENDPOINT -> bundle.services(EndpointProvider.class).forEach(this::endpoints);
+                case LISTENER -> bundle.services(BundleChangeListener.class).forEach(this::listener);
             }
         }
         onBackends(ownFormats, kernels, known);
@@ -196,6 +198,11 @@ public final class Contracts {
     private void endpoints(EndpointProvider provider) {
         SelectedEndpointContract.select(provider);
         run("end points " + provider.id(), SelectedEndpointContract.class);
+    }
+
+    private void listener(BundleChangeListener listener) {
+        SelectedListenerContract.select(listener);
+        run("listener " + listener.getClass().getSimpleName(), SelectedListenerContract.class);
     }
 
     private void commands(HandedBundle bundle, List<TenonCommand> commands) {

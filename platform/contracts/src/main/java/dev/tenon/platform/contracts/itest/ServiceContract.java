@@ -1,5 +1,6 @@
 package dev.tenon.platform.contracts.itest;
 
+import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
@@ -11,6 +12,7 @@ import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.itest.testkit.ArchitectureContract;
 import dev.tenon.itest.testkit.BackendContract;
+import dev.tenon.itest.testkit.BundleChangeListenerContract;
 import dev.tenon.itest.testkit.ConstraintContract;
 import dev.tenon.itest.testkit.EndpointContract;
 import dev.tenon.itest.testkit.KernelContract;
@@ -34,7 +36,8 @@ public enum ServiceContract {
     PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorContract.class),
     CONSTRAINT(ConstraintProvider.class, ConstraintContract.class),
     COMMAND(TenonCommand.class, CommandContract.class),
-    ENDPOINT(EndpointProvider.class, EndpointContract.class);
+    ENDPOINT(EndpointProvider.class, EndpointContract.class),
+    LISTENER(BundleChangeListener.class, BundleChangeListenerContract.class);
 
     private final Class<?> service;
     private final Class<?> contract;

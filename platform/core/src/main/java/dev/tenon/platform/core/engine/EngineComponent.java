@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.bundle.BundleChange;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
@@ -178,6 +179,11 @@ public final class EngineComponent implements Engine, EngineControl, EndpointSou
     @Override
     public List<String> replace(Set<Long> old, Set<Long> next, String reason, boolean acceptChangedResults) {
         return engine.replace(old, next, reason, acceptChangedResults);
+    }
+
+    @Override
+    public void tell(BundleChange change) {
+        engine.tell(change);
     }
 
     @Override

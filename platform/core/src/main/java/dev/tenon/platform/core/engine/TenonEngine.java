@@ -1,5 +1,7 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.bundle.BundleChange;
+import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
@@ -19,6 +21,7 @@ import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.core.placement.Adapters;
 import dev.tenon.platform.core.placement.Placer;
+import dev.tenon.platform.core.registry.Notifier;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.DeclaredSettings;
 import dev.tenon.platform.core.settings.EngineConfig;
@@ -45,6 +48,7 @@ public class TenonEngine implements Engine, EndpointSource {
 
     private final ServiceRegistry registry;
     private final List<PlacedModel> models = new CopyOnWriteArrayList<>();
+    private final Notifier<BundleChangeListener> bundleListeners;
     private volatile EngineConfig config;
     private volatile boolean closed;
 
@@ -54,6 +58,7 @@ public class TenonEngine implements Engine, EndpointSource {
     /// @param config settings
     public TenonEngine(ServiceRegistry registry, EngineConfig config) {
         this.registry = registry;
+        bundleListeners = new Notifier<>(registry, BundleChangeListener.class);
         configure(config);
         registry.onRemoval(service -> models.forEach(model -> model.moves().withdraw(service)));
         registry.onAddition(service -> models.forEach(model -> model.moves().returned(service)));
@@ -76,6 +81,13 @@ public class TenonEngine implements Engine, EndpointSource {
                 LOG.warn("{} stays on {}: {}", model.file().path().getFileName(), model.backend(), e.getMessage());
             }
         }
+    }
+
+    /// Tells the listeners of bundles what was done, later and on a thread of their own.
+    ///
+    /// @param change what was done, or refused
+    public void tell(BundleChange change) {
+        bundleListeners.tell(listener -> listener.changed(change));
     }
 
     @Override
@@ -251,5 +263,6 @@ public class TenonEngine implements Engine, EndpointSource {
     public void close() {
         closed = true;
         models.forEach(PlacedModel::close);
+        bundleListeners.close();
     }
 }
