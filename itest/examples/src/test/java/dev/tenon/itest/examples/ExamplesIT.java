@@ -232,6 +232,7 @@ class ExamplesIT {
             {"org.example.jcublas", "KernelProvider"},
             {"org.example.tokens", "EndpointProvider"},
             {"org.example.telemetry", "BundleChangeListener"},
+            {"org.example.telemetry", "MetricsExporter"},
         }) {
             assertTrue(
                     bundles.stream()

@@ -77,6 +77,7 @@ class ItestCommandIT {
                 "logits processor no-repeat",
                 "constraint letters",
                 "listener Journal",
+                "exporter StatsD",
                 "    it needs an argument ('' is no list of ASCII characters, such as abc): give one by --argument")) {
             assertTrue(ended.lines().stream().anyMatch(line -> line.startsWith(expected)), expected + " in\n" + text);
         }

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class BundleChangeListenerContractTests {
     private enum Fault {
         NONE(""),
-        NEEDS_A_VERSION("everyChangeIsTaken"),
-        EXPECTS_NO_REFUSAL("everyChangeIsTaken"),
+        NEEDS_A_VERSION("everyEventIsTaken"),
+        EXPECTS_NO_REFUSAL("everyEventIsTaken"),
         KEEPS_TO_A_THREAD("aCallMayComeFromAnotherThread");
 
         private final String found;

@@ -10,6 +10,7 @@ import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ConstraintProvider;
@@ -149,6 +150,7 @@ public final class Contracts {
                 case COMMAND -> commands(bundle, bundle.services(TenonCommand.class));
                 case ENDPOINT -> bundle.services(EndpointProvider.class).forEach(this::endpoints);
                 case LISTENER -> bundle.services(BundleChangeListener.class).forEach(this::listener);
+                case EXPORTER -> bundle.services(MetricsExporter.class).forEach(this::exporter);
             }
         }
         onBackends(ownFormats, kernels, known);
@@ -203,6 +205,11 @@ public final class Contracts {
     private void listener(BundleChangeListener listener) {
         SelectedListenerContract.select(listener);
         run("listener " + listener.getClass().getSimpleName(), SelectedListenerContract.class);
+    }
+
+    private void exporter(MetricsExporter exporter) {
+        SelectedExporterContract.select(exporter);
+        run("exporter " + exporter.getClass().getSimpleName(), SelectedExporterContract.class);
     }
 
     private void commands(HandedBundle bundle, List<TenonCommand> commands) {

@@ -4,6 +4,7 @@ import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ConstraintProvider;
@@ -17,6 +18,7 @@ import dev.tenon.itest.testkit.ConstraintContract;
 import dev.tenon.itest.testkit.EndpointContract;
 import dev.tenon.itest.testkit.KernelContract;
 import dev.tenon.itest.testkit.LogitsProcessorContract;
+import dev.tenon.itest.testkit.MetricsExporterContract;
 import dev.tenon.itest.testkit.QuantFormatContract;
 import dev.tenon.itest.testkit.SamplerContract;
 import dev.tenon.itest.testkit.TokenizerContract;
@@ -37,7 +39,8 @@ public enum ServiceContract {
     CONSTRAINT(ConstraintProvider.class, ConstraintContract.class),
     COMMAND(TenonCommand.class, CommandContract.class),
     ENDPOINT(EndpointProvider.class, EndpointContract.class),
-    LISTENER(BundleChangeListener.class, BundleChangeListenerContract.class);
+    LISTENER(BundleChangeListener.class, BundleChangeListenerContract.class),
+    EXPORTER(MetricsExporter.class, MetricsExporterContract.class);
 
     private final Class<?> service;
     private final Class<?> contract;

@@ -8,6 +8,7 @@ import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;
@@ -75,6 +76,11 @@ import java.util.function.Supplier;
         cardinality = Cardinality.MULTIPLE,
         effective = ServiceKind.ACTIVE)
 @ServiceConsumer(
+        value = MetricsExporter.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = ServiceKind.ACTIVE)
+@ServiceConsumer(
         value = BundleChangeListener.class,
         resolution = Resolution.OPTIONAL,
         cardinality = Cardinality.MULTIPLE,
@@ -96,7 +102,8 @@ public enum ServiceKind {
     PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorProvider::id),
     CONSTRAINT(ConstraintProvider.class, ConstraintProvider::id),
     ENDPOINT(EndpointProvider.class, Use.BEST_FOR_EACH_ID, EndpointProvider::id, null),
-    LISTENER(BundleChangeListener.class, Use.ALL);
+    LISTENER(BundleChangeListener.class, Use.ALL),
+    EXPORTER(MetricsExporter.class, Use.ALL);
 
     /// A framework makes no wires of requirements that are effective at another time than `resolve`; by such
     /// a wire this bundle would restart, and end all sessions, whenever a provider is replaced.

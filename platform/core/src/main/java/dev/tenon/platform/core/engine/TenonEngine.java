@@ -11,6 +11,9 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.metrics.FinishedRequest;
+import dev.tenon.api.metrics.MetricsExporter;
+import dev.tenon.api.metrics.MetricsSource;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.Tokenizer;
@@ -49,6 +52,7 @@ public class TenonEngine implements Engine, EndpointSource {
     private final ServiceRegistry registry;
     private final List<PlacedModel> models = new CopyOnWriteArrayList<>();
     private final Notifier<BundleChangeListener> bundleListeners;
+    private final Notifier<MetricsExporter> exporters;
     private volatile EngineConfig config;
     private volatile boolean closed;
 
@@ -59,6 +63,7 @@ public class TenonEngine implements Engine, EndpointSource {
     public TenonEngine(ServiceRegistry registry, EngineConfig config) {
         this.registry = registry;
         bundleListeners = new Notifier<>(registry, BundleChangeListener.class);
+        exporters = new Notifier<>(registry, MetricsExporter.class);
         configure(config);
         registry.onRemoval(service -> models.forEach(model -> model.moves().withdraw(service)));
         registry.onAddition(service -> models.forEach(model -> model.moves().returned(service)));
@@ -103,6 +108,16 @@ public class TenonEngine implements Engine, EndpointSource {
     @Override
     public void offServiceRemoval(Consumer<Object> listener) {
         registry.offRemoval(listener);
+    }
+
+    @Override
+    public void tell(FinishedRequest request, MetricsSource metrics) {
+        exporters.tell(exporter -> exporter.finished(request, metrics));
+    }
+
+    @Override
+    public long untold() {
+        return exporters.dropped();
     }
 
     @Override
@@ -264,5 +279,6 @@ public class TenonEngine implements Engine, EndpointSource {
         closed = true;
         models.forEach(PlacedModel::close);
         bundleListeners.close();
+        exporters.close();
     }
 }
