@@ -28,10 +28,15 @@ public interface LoadedModel extends AutoCloseable {
     /// @throws dev.tenon.api.error.TenonException if the file has none or a broken one
     Tokenizer tokenizer();
 
-    /// {@return the chat template, if the file has one}
+    /// {@return the chat template, if the file has one or its architecture gives one}
     /// @throws dev.tenon.api.error.TenonException (`MODEL-009`) if nothing installed compiles it, or it is
     ///     broken
     Optional<ChatTemplate> chatTemplate();
+
+    /// {@return the text of the [chat template][#chatTemplate()]}
+    default Optional<String> chatTemplateSource() {
+        return file().metadata().string("tokenizer.chat_template");
+    }
 
     /// {@return one of the further chat templates of the file, such as `tool_use`, if it has it}
     ///

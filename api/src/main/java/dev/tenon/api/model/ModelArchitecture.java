@@ -1,5 +1,7 @@
 package dev.tenon.api.model;
 
+import dev.tenon.api.gguf.GgufMetadata;
+import java.util.Optional;
 import org.osgi.annotation.versioning.ConsumerType;
 
 /// A model architecture: a pure function from metadata to a graph. Stateless and safe for any thread.
@@ -33,5 +35,15 @@ public interface ModelArchitecture {
     /// @return whether the platform loads the model all the same
     default boolean ignores(ModelSource source, String tensor) {
         return false;
+    }
+
+    /// Gives the chat template of a file that has none, or whose own (`tokenizer.chat_template`) is known to
+    /// be wrong. It takes the place of all templates of the file. By default those of the file are used.
+    /// Asked whenever a template is wanted, also for files that are not loaded.
+    ///
+    /// @param metadata the file's metadata
+    /// @return the template's text, as a file would have it; empty for the file's own
+    default Optional<String> chatTemplate(GgufMetadata metadata) {
+        return Optional.empty();
     }
 }

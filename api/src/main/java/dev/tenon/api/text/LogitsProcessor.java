@@ -12,7 +12,8 @@ public interface LogitsProcessor {
     /// Changes logits in place.
     ///
     /// @param history tokens of the sequence, prompt and reply; borrowed, valid during the call
-    /// @param logits one logit a token, `[vocabularySize]`; negative infinity masks a token, at least one must stay
+    /// @param logits one logit a token, `[vocabularySize]`; negative infinity masks a token; one that is
+    ///     masked stays so, and at least one must stay
     void process(TokenHistory history, float[] logits);
 
     /// The tokens of a sequence.

@@ -5,6 +5,7 @@ import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.text.ConstraintProvider;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.Tokenizer;
+import java.util.Arrays;
 import java.util.BitSet;
 import org.osgi.service.component.annotations.Component;
 
@@ -31,20 +32,21 @@ public final class Letters implements ConstraintProvider {
             }
             allowed.set(id, all || tokenizer.isEndOfGeneration(id));
         }
-        return new OneSet(allowed.toLongArray());
+        return new OneSet(allowed);
     }
 
     /// The same tokens at each place; it has no state.
-    private record OneSet(long[] words) implements TokenConstraint {
+    private record OneSet(BitSet tokens) implements TokenConstraint {
         @Override
         public void mask(long[] target) {
-            java.util.Arrays.fill(target, 0);
+            long[] words = tokens.toLongArray(); // without zeros at the end
             System.arraycopy(words, 0, target, 0, words.length);
+            Arrays.fill(target, words.length, target.length, 0);
         }
 
         @Override
         public void accept(int token) {
-            if ((words[token / 64] >> token % 64 & 1) == 0) {
+            if (token < 0 || !tokens.get(token)) {
                 throw new IllegalArgumentException("token " + token + " is not among them");
             }
         }

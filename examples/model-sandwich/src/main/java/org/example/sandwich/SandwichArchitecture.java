@@ -31,6 +31,17 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=sandwich")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class SandwichArchitecture implements ModelArchitecture {
+    private static final String TEMPLATE =
+            """
+            {%- for message in messages -%}
+            <start_of_turn>{{ 'model' if message.role == 'assistant' else message.role }}
+            {{ message.content }}<end_of_turn>
+            {% endfor -%}
+            {%- if add_generation_prompt -%}
+            <start_of_turn>model
+            {% endif -%}
+            """;
+
     private static final float GLOBAL_FREQ_BASE = 1_000_000;
     private static final float LOCAL_FREQ_BASE = 10_000;
     private static final int GLOBAL_EVERY = 6;
@@ -48,6 +59,14 @@ public final class SandwichArchitecture implements ModelArchitecture {
         ModelConfig config = ModelConfig.read(source, GLOBAL_FREQ_BASE);
         refuseSoftCaps(source.metadata());
         return new ModelDefinition(config, graph(config, source));
+    }
+
+    /// Files of models that were tuned for chats (`it`, as publishers call it) have a template from here, if they have
+    /// none of their own.
+    @Override
+    public Optional<String> chatTemplate(GgufMetadata metadata) {
+        boolean chats = metadata.string("general.finetune").equals(Optional.of("it"));
+        return chats && !metadata.has("tokenizer.chat_template") ? Optional.of(TEMPLATE) : Optional.empty();
     }
 
     private static Graph graph(ModelConfig c, ModelSource source) {

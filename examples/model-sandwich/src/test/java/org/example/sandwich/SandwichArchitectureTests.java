@@ -15,6 +15,7 @@ import dev.tenon.itest.testkit.ArchitectureContract;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -125,6 +126,20 @@ class SandwichArchitectureTests extends ArchitectureContract {
             assertEquals(global ? 1e6f : 1e4f, ropes.get(i).params().freqBase(), "layer " + i / 2);
             assertEquals(global ? 0.125f : 1, ropes.get(i).params().freqScale(), "layer " + i / 2);
         }
+    }
+
+    @Test
+    void chatsHaveATemplateThoughTheFileHasNone() {
+        Map<String, GgufValue> tuned = new LinkedHashMap<>(metadata());
+        assertTrue(template(tuned).isEmpty(), "not tuned for chats");
+        tuned.put("general.finetune", GgufValue.of("it"));
+        assertTrue(template(tuned).orElseThrow().contains("<start_of_turn>"));
+        tuned.put("tokenizer.chat_template", GgufValue.of("{{ messages }}"));
+        assertTrue(template(tuned).isEmpty(), "the file's own is used");
+    }
+
+    private Optional<String> template(Map<String, GgufValue> metadata) {
+        return architecture().chatTemplate(source(metadata, tensors()).metadata());
     }
 
     @Test

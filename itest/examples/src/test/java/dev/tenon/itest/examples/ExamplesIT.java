@@ -210,7 +210,13 @@ class ExamplesIT {
     @Test
     void theBundlesAreListedWithWhatTheyOffer() throws Exception {
         for (String example : List.of(
-                "model-sandwich", "model-dyt", "format-ex5", "backend-tracing", "kernel-jcublas", "endpoint-tokens")) {
+                "model-sandwich",
+                "model-dyt",
+                "format-ex5",
+                "backend-tracing",
+                "kernel-jcublas",
+                "endpoint-tokens",
+                "telemetry")) {
             platform.drop(Platform.jar(example));
         }
         List<String> bundles = String.join("\n", platform.run("bundles"))
@@ -225,6 +231,8 @@ class ExamplesIT {
             {"org.example.tracing", "Backend"},
             {"org.example.jcublas", "KernelProvider"},
             {"org.example.tokens", "EndpointProvider"},
+            {"org.example.telemetry", "BundleChangeListener"},
+            {"org.example.telemetry", "MetricsExporter"},
         }) {
             assertTrue(
                     bundles.stream()

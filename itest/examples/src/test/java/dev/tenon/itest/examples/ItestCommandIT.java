@@ -50,6 +50,10 @@ class ItestCommandIT {
                 Platform.jar("model-dyt").toString(),
                 Platform.jar("backend-tracing").toString(),
                 Platform.jar("endpoint-tokens").toString(),
+                Platform.jar("generation-rules").toString(),
+                Platform.jar("telemetry").toString(),
+                "--argument",
+                "no-repeat=2",
                 "--formats",
                 "Q8_0",
                 "--rounds",
@@ -69,7 +73,12 @@ class ItestCommandIT {
                 "org.example.tracing 1.0.0: Backend",
                 "backend tracing",
                 "org.example.tokens 1.0.0: EndpointProvider",
-                "end points tokens")) {
+                "end points tokens",
+                "logits processor no-repeat",
+                "constraint letters",
+                "listener Journal",
+                "exporter StatsD",
+                "    it needs an argument ('' is no list of ASCII characters, such as abc): give one by --argument")) {
             assertTrue(ended.lines().stream().anyMatch(line -> line.startsWith(expected)), expected + " in\n" + text);
         }
         Element suites = report(file);

@@ -2,8 +2,11 @@ package dev.tenon.itest.framework;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.bundle.BundleChange;
+import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.itest.framework.Installation.Result;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -11,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -120,6 +124,42 @@ class BundleChangesIT {
                 assertFalse(listed.contains("UNINSTALLED"), listed);
             } while (!updates.isDone());
             updates.get();
+        }
+    }
+
+    /// Of its own thread, and of no lock: it may ask the manager.
+    @Test
+    void listenersAreToldWhatTheManagerDid() throws Exception {
+        try (Osgi osgi = new Osgi(Osgi.Kind.FELIX, folder.resolve("cache"), true)) {
+            osgi.startEverything();
+            Manager manager = new Manager(osgi);
+            List<BundleChange> heard = new CopyOnWriteArrayList<>();
+            osgi.register(BundleChangeListener.class, change -> {
+                throw new IllegalStateException("a listener that is broken");
+            });
+            osgi.register(BundleChangeListener.class, change -> {
+                manager.takenIds();
+                heard.add(change);
+            });
+            Path format = Jars.patched(
+                    Jars.ours("models-olmo"),
+                    folder.resolve("other.jar"),
+                    Map.of("Bundle-SymbolicName", "org.example.other"));
+            manager.apply(olmoJar("0.6.0"));
+            manager.apply(olmoJar("0.6.0")); // runs already
+            assertThrows(RuntimeException.class, () -> manager.apply(format));
+            manager.remove("dev.tenon.models.olmo");
+            Osgi.await("three changes", () -> heard.size() == 3);
+            assertEquals(
+                    List.of(
+                            "UPDATED dev.tenon.models.olmo 0.1.0 0.6.0",
+                            "REFUSED org.example.other  0.1.0",
+                            "UPDATED dev.tenon.models.olmo 0.6.0 0.1.0"),
+                    heard.stream()
+                            .map(each ->
+                                    each.kind() + " " + each.name() + " " + each.oldVersion() + " " + each.version())
+                            .toList());
+            assertTrue(heard.get(1).text().contains("architecture olmo2 is offered by"), heard::toString);
         }
     }
 

@@ -155,6 +155,11 @@ final class Osgi implements AutoCloseable {
         return type.cast(service(type.getName(), null));
     }
 
+    /// Registers a service of a type of the shared api.
+    <T> void register(Class<T> type, T service) {
+        framework.getBundleContext().registerService(type, service, null);
+    }
+
     /// {@return a service of a type by name, to be called by reflection}
     Object service(String type, String filter) {
         List<ServiceReference<?>> found = references(type, filter);

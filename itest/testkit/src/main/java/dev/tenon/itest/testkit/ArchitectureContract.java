@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.graph.CoreOp;
@@ -30,6 +31,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
@@ -188,6 +190,28 @@ public abstract class ArchitectureContract extends ArchitectureNumbersContract {
                 .findFirst()
                 .orElseThrow();
         assertEquals(embeddingWeight(), head.weights().getFirst().name(), "weight of the last op that has any");
+    }
+
+    /// For a file without one, and for one with any.
+    @Test
+    void aChatTemplateIsATextAndAlwaysTheSame() {
+        for (String own : new String[] {null, "", "{{ messages }}"}) {
+            Map<String, GgufValue> keys = new LinkedHashMap<>(metadata());
+            keys.remove("tokenizer.chat_template");
+            if (own != null) {
+                keys.put("tokenizer.chat_template", GgufValue.of(own));
+            }
+            Optional<String> given =
+                    architecture().chatTemplate(source(keys, tensors()).metadata());
+            assertEquals(
+                    given, architecture().chatTemplate(source(keys, tensors()).metadata()));
+            assertTrue(given.isEmpty() || !given.get().isBlank(), "the template that is given is blank");
+        }
+        assertTrue(
+                architecture()
+                        .chatTemplate(GgufMetadata.of("nothing", Map.of()))
+                        .isEmpty(),
+                "a template is given to a file that says nothing of itself");
     }
 
     @Test

@@ -37,6 +37,8 @@ class ArchitectureContractTests extends ArchitectureContract {
         TAKES_ANY_EPSILON("notANumberIsRefusedInTheNormsEpsilon"),
         GUESSES_A_MISSING_KEY("aMissingKeyIsNamed"),
         COMPUTES_IN_VAIN("everyValueOfTheGraphIsUsed"),
+        GIVES_A_BLANK_TEMPLATE("aChatTemplateIsATextAndAlwaysTheSame"),
+        CHATS_ALWAYS("aChatTemplateIsATextAndAlwaysTheSame"),
         LEAVES_A_TENSOR_OVER("theWeightsAreTheFilesTensorsInNameAndShape"),
         TURNS_NEIGHBOURS("theLogitsAreTheGoldenOnes");
 
@@ -74,6 +76,15 @@ class ArchitectureContractTests extends ArchitectureContract {
         @Override
         public boolean ignores(ModelSource source, String tensor) {
             return tensor.equals("training_only.weight") && current != Fault.LEAVES_A_TENSOR_OVER;
+        }
+
+        @Override
+        public Optional<String> chatTemplate(GgufMetadata metadata) {
+            return switch (current) {
+                case GIVES_A_BLANK_TEMPLATE -> Optional.of(" ");
+                case CHATS_ALWAYS -> Optional.of("{{ messages }}");
+                default -> metadata.string("general.architecture").map(id -> "{{ messages[0] }}");
+            };
         }
 
         @Override

@@ -13,8 +13,6 @@ import org.slf4j.LoggerFactory;
 /// @param think what begins its reasoning
 /// @param thought what ends it
 public record ReplyFormat(CallFormat calls, boolean takesTools, boolean takesCalls, String think, String thought) {
-    static final String TEMPLATE = "tokenizer.chat_template";
-
     private static final String[][] REASONING = {
         {"<|START_THINKING|>", "<|END_THINKING|>"},
         {"[THINK]", "[/THINK]"},

@@ -14,6 +14,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.grammar.mask.LongWork;
 import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import java.util.HashMap;
@@ -153,9 +154,10 @@ final class TemplateChat implements ChatModel {
     private ModelTemplate template(String name, ChatTemplate compiled) {
         ModelTemplate known = templates.get(name);
         if (known == null || known.compiled() != compiled) {
-            String key = ReplyFormat.TEMPLATE + (name.isEmpty() ? "" : "." + name);
-            String source = model.file().metadata().string(key).orElse("");
-            known = ModelTemplate.of(model, compiled, source, name.equals(FOR_TOOLS));
+            Optional<String> source = name.equals(DEFAULT)
+                    ? model.chatTemplateSource()
+                    : model.file().metadata().string(Definitions.TEMPLATE + "." + name);
+            known = ModelTemplate.of(model, compiled, source.orElse(""), name.equals(FOR_TOOLS));
             templates.put(name, known);
         }
         return known;

@@ -7,6 +7,7 @@ import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.ChatTemplateEngine;
+import dev.tenon.platform.core.control.Definitions;
 import java.lang.reflect.Proxy;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -29,12 +30,17 @@ final class TemplateModel {
         sources.forEach((name, source) -> compiled.put(name, engine.compile(source)));
         Map<String, GgufValue> values =
                 new LinkedHashMap<>(model.file().metadata().values());
-        sources.forEach((name, source) ->
-                values.put(ReplyFormat.TEMPLATE + (name.isEmpty() ? "" : "." + name), GgufValue.of(source)));
+        values.remove(Definitions.TEMPLATE); // the model gives it, not the file
+        sources.forEach((name, source) -> {
+            if (!name.isEmpty()) {
+                values.put(Definitions.TEMPLATE + "." + name, GgufValue.of(source));
+            }
+        });
         GgufMetadata metadata = GgufMetadata.of("other templates", values);
         GgufFile file = proxy(GgufFile.class, model.file(), (name, args) -> name.equals("metadata") ? metadata : null);
         LoadedModel with = proxy(LoadedModel.class, model, (name, args) -> switch (name) {
             case "file" -> file;
+            case "chatTemplateSource" -> Optional.ofNullable(sources.get(""));
             case "chatTemplate" -> Optional.ofNullable(compiled.get(args == null ? "" : args[0].toString()));
             default -> null;
         });

@@ -49,7 +49,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Runs contract tests on this machine: of what a bundle's jar offers (formats, kernels,"
-                    + " architectures, backends, commands), of an installed backend, or suites by name.",
+                    + " architectures, backends, rules, commands and so on), of an installed backend, or suites by name.",
             "Suites of a backend: ops (numbers), schedule (batches, fusion), capture (steps that run again), queue"
                     + " (threads, limits, errors); others: gguf (files), server (HTTP at loopback).",
             "A jar is tried in a fresh process beside the distribution's bundles, without deploy/ and etc/.",
@@ -59,6 +59,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "  tenon itest my-format.jar",
             "  tenon itest my-model.jar --model tiny.gguf --golden tiny.json --report itest.xml",
+            "  tenon itest my-rules.jar --argument no-repeat=3",
             "  tenon itest --backend cuda --formats Q6_K,F16 --report itest.txt",
             "  tenon itest --backend cuda --suite all --report cuda.json",
             "  tenon itest --suite gguf,server"
@@ -143,6 +144,13 @@ public final class ItestCommand implements TenonCommand {
     private Map<String, String> settings = new LinkedHashMap<>();
 
     @Option(
+            names = "--argument",
+            paramLabel = "ID=ARG",
+            description = "What the jar's logits processor or constraint of an id is told (default: nothing, if it"
+                    + " takes that); may be repeated.")
+    private Map<String, String> told = new LinkedHashMap<>();
+
+    @Option(
             names = "--report",
             paramLabel = "FILE",
             description = "Also write the report to a file (replaced if it exists): JUnit XML if its name ends in .xml,"
@@ -190,7 +198,7 @@ public final class ItestCommand implements TenonCommand {
                     backends,
                     sorted,
                     kernels,
-                    new Contracts.Choices(device, settings, rounds, large, wanted),
+                    new Contracts.Choices(device, settings, rounds, large, wanted, told),
                     progress);
             if (!chosen.isEmpty()) {
                 contracts.suites(chosen, backend == null ? null : installed(), served(chosen));
@@ -274,6 +282,7 @@ public final class ItestCommand implements TenonCommand {
         if (report != null) {
             arguments.addAll(List.of("--report", report.toAbsolutePath().toString()));
         }
+        told.forEach((id, value) -> arguments.addAll(List.of("--argument", id + "=" + value)));
         settings.forEach((name, value) -> arguments.addAll(List.of("--set", name + "=" + value)));
         jars.forEach(jar -> arguments.add(jar.toAbsolutePath().toString()));
         return arguments;

@@ -1,5 +1,6 @@
 package dev.tenon.platform.core;
 
+import dev.tenon.api.bundle.BundleChange;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.check.SelfCheck;
@@ -50,7 +51,12 @@ final class ServiceLoaderEngine extends TenonEngine implements StandaloneEngine 
         String name = Stream.of(providers)
                 .map(provider -> provider.getClass().getSimpleName())
                 .collect(Collectors.joining(", "));
-        return enter(new Installed(name, List.of(providers), null, ++lastNumber), null);
+        try {
+            return enter(new Installed(name, List.of(providers), null, ++lastNumber), null);
+        } catch (RuntimeException | Error e) {
+            tell(BundleChange.Kind.REFUSED, name, String.valueOf(e.getMessage()));
+            throw e;
+        }
     }
 
     private synchronized Installed install(Installed old, Path... jars) {
@@ -77,6 +83,7 @@ final class ServiceLoaderEngine extends TenonEngine implements StandaloneEngine 
             return enter(new Installed(name, List.copyOf(providers), loader, ++lastNumber), old);
         } catch (RuntimeException | Error e) {
             close(loader);
+            tell(BundleChange.Kind.REFUSED, name, String.valueOf(e.getMessage()));
             throw e;
         }
     }
@@ -112,8 +119,11 @@ final class ServiceLoaderEngine extends TenonEngine implements StandaloneEngine 
             throw e;
         }
         bundles.add(next);
-        if (old != null) {
+        if (old == null) {
+            tell(BundleChange.Kind.INSTALLED, next.name, next.name + " was installed");
+        } else {
             leave(old);
+            tell(BundleChange.Kind.UPDATED, next.name, old.name + " was replaced by " + next.name);
         }
         return next;
     }
@@ -141,12 +151,18 @@ final class ServiceLoaderEngine extends TenonEngine implements StandaloneEngine 
         return new TenonException(ErrorCode.BUNDLE_REJECTED, name + " was not installed: " + why, cause);
     }
 
-    private synchronized void leave(Installed bundle) {
-        if (bundles.remove(bundle)) {
+    private void tell(BundleChange.Kind kind, String name, String text) {
+        tell(new BundleChange(kind, name, "", "", text));
+    }
+
+    private synchronized boolean leave(Installed bundle) {
+        boolean leaves = bundles.remove(bundle);
+        if (leaves) {
             registry.hold(bundle.number);
             withdraw(bundle);
             close(bundle.loader);
         }
+        return leaves;
     }
 
     /// Ends the use of what the registry holds of a bundle.
@@ -200,7 +216,9 @@ final class ServiceLoaderEngine extends TenonEngine implements StandaloneEngine 
 
         @Override
         public void remove() {
-            leave(this);
+            if (leave(this)) {
+                tell(BundleChange.Kind.REMOVED, name, name + " was removed");
+            }
         }
 
         @Override

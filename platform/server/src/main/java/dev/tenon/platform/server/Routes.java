@@ -1,5 +1,6 @@
 package dev.tenon.platform.server;
 
+import dev.tenon.api.metrics.MetricsSource;
 import dev.tenon.platform.server.anthropic.CountTokensEndpoint;
 import dev.tenon.platform.server.anthropic.MessagesEndpoint;
 import dev.tenon.platform.server.generation.Generations;
@@ -7,7 +8,7 @@ import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Route;
 import dev.tenon.platform.server.llamacpp.LlamaRoutes;
-import dev.tenon.platform.server.metrics.Metrics;
+import dev.tenon.platform.server.metrics.PrometheusText;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.ollama.OllamaRoutes;
@@ -49,7 +50,7 @@ final class Routes {
             ModelManager manager,
             ModelCatalog catalog,
             Generations generations,
-            Metrics metrics,
+            MetricsSource metrics,
             boolean openMetrics,
             BooleanSupplier ready,
             List<Route> page) {
@@ -57,8 +58,7 @@ final class Routes {
         List<Route> routes = new ArrayList<>(page);
         routes.addAll(ProvidedRoutes.of(new HealthEndpoints(ready)));
         routes.add(new Route(GET, "/metrics", openMetrics, exchange -> {
-            catalog.list().forEach(model -> ModelGauges.register(metrics, model));
-            exchange.text(Metrics.CONTENT_TYPE, metrics.text());
+            exchange.text(PrometheusText.CONTENT_TYPE, PrometheusText.of(metrics.read()));
         }));
         Endpoint openAi = new ModelsEndpoint(catalog, generations);
         Endpoint anthropic = new dev.tenon.platform.server.anthropic.ModelsEndpoint(catalog, generations);

@@ -3,6 +3,8 @@ package dev.tenon.platform.server;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.metrics.MetricsSource;
+import dev.tenon.platform.core.control.EndpointSource;
 import dev.tenon.platform.core.control.SharedModel;
 import dev.tenon.platform.server.auth.HostCheck;
 import dev.tenon.platform.server.generation.Generations;
@@ -20,6 +22,7 @@ import java.net.UnknownHostException;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -59,12 +62,18 @@ public final class TenonServer implements AutoCloseable {
         ServerSocketChannel given = options.before == null ? null : listener(options.before, where);
         ModelManager manager = new ModelManager(models, options.store, manage);
         Management management = new Management(manage, manage && safe, options.bundles);
+        MetricsSource source = () -> {
+            models.list().forEach(model -> ModelGauges.register(metrics, model));
+            return metrics.read();
+        };
+        Optional<EndpointSource> exporters =
+                options.engine instanceof EndpointSource installed ? Optional.of(installed) : Optional.empty();
         this.routes = new ProvidedRoutes(options.endpoints, options.engine, generations, options.endpointEnd);
         routes.own(Routes.all(
                 manager,
                 models,
                 generations,
-                metrics,
+                source,
                 options.openMetrics,
                 this::isReady,
                 Routes.page(options, models, this::isReady, management, routes)));
@@ -75,11 +84,15 @@ public final class TenonServer implements AutoCloseable {
                             options.keys, HostCheck.of(where.getAddress(), options.hosts), options.origins),
                     options.limits,
                     routes,
-                    (path, status, nanos) -> metrics.count(
-                            "http_requests_total",
-                            "Requests by path and status; 0: the client had left.",
-                            Metrics.labels("path", path, "status", Integer.toString(status)),
-                            1)));
+                    request -> {
+                        metrics.count(
+                                "http_requests_total",
+                                "Requests by path and status; 0: the client had left.",
+                                Metrics.labels(
+                                        "path", request.endpoint(), "status", Integer.toString(request.status())),
+                                1);
+                        exporters.ifPresent(each -> each.tell(request, source));
+                    }));
         } catch (RuntimeException | Error e) {
             routes.close();
             throw e;
@@ -88,6 +101,11 @@ public final class TenonServer implements AutoCloseable {
         this.counts = metrics.counts();
         this.address = (options.keyStore == null ? "http://" : "https://") + hostText(where) + ":" + http.port();
         metrics.gauge("http_connections", "Open connections.", "", http::connections);
+        exporters.ifPresent(each -> metrics.counter(
+                "exporter_dropped_requests_total",
+                "Requests that exporters were not told of, because too many waited.",
+                "",
+                each::untold));
         http.every(LOOK_FOR_EXPIRED, models::unloadExpired);
         http.every(LOOK_FOR_EXPIRED, models::reloadChanged);
     }

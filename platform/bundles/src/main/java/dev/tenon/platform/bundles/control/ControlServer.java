@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.boot.Started;
-import dev.tenon.platform.bundles.manager.BundleManager;
+import dev.tenon.platform.bundles.manager.Failures;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -159,7 +159,7 @@ public final class ControlServer {
                     request.path("command").asText(), request.path("argument").asText());
             reply.put("ok", true).put("text", text);
         } catch (TenonException e) {
-            reply.put("ok", false).put("code", e.code()).put("text", BundleManager.plain(e));
+            reply.put("ok", false).put("code", e.code()).put("text", Failures.plain(e));
         } catch (IOException | RuntimeException e) {
             reply.put("ok", false).put("code", ErrorCode.CONTROL).put("text", "The request failed: " + e);
         }

@@ -1,5 +1,6 @@
 package dev.tenon.platform.bundles.manager;
 
+import dev.tenon.api.bundle.BundleChange;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.boot.BundleTrust;
@@ -113,30 +114,46 @@ public final class BundleManager {
     /// @param accepted what is meant
     /// @return what was done, for people
     public synchronized String apply(Path copy, String shown, Set<Accept> accepted) {
+        BundleJar jar = null;
         try {
-            BundleJar jar = BundleJar.read(copy);
-            Optional<Bundle> old = running(jar.name());
-            if (old.isPresent() && jar.sha256().equals(digest(old.get()))) {
-                return jar.title() + RUNS_ALREADY;
-            }
-            if (jar.fragment() != null) {
-                throw new TenonException(
-                        ErrorCode.BUNDLE_FIXED,
-                        jar.title() + " is a fragment of " + jar.fragment()
-                                + (jar.fragment().equals(Constants.SYSTEM_BUNDLE_SYMBOLICNAME)
-                                        ? ". Nothing extends the framework while it runs"
-                                        : ". Fragments are attached at start only: put it into bundles/ and restart"));
-            }
-            old.ifPresent(this::requireFree);
-            if (!accepted.contains(Accept.DOWNGRADE)) {
-                old.ifPresent(running -> requireNotOlder(jar, running));
-            }
-            String location = LOCATION + jar.name() + "/" + jar.version() + "/" + ++changes;
-            return enter(jar, location, old.orElse(null), accepted.contains(Accept.CHANGED_RESULTS));
+            jar = BundleJar.read(copy);
+            return apply(jar, accepted);
         } catch (TenonException e) {
             // The message shall name the file that the caller knows.
-            throw new TenonException(e.code(), plain(e).replace(copy.toString(), shown), e);
+            TenonException refusal =
+                    new TenonException(e.code(), Failures.plain(e).replace(copy.toString(), shown), e);
+            if (jar != null) {
+                tell(BundleChange.Kind.REFUSED, jar, running(jar.name()).orElse(null), refusal.getMessage());
+            }
+            throw refusal;
         }
+    }
+
+    private String apply(BundleJar jar, Set<Accept> accepted) {
+        Optional<Bundle> old = running(jar.name());
+        if (old.isPresent() && jar.sha256().equals(digest(old.get()))) {
+            return jar.title() + RUNS_ALREADY;
+        }
+        if (jar.fragment() != null) {
+            throw new TenonException(
+                    ErrorCode.BUNDLE_FIXED,
+                    jar.title() + " is a fragment of " + jar.fragment()
+                            + (jar.fragment().equals(Constants.SYSTEM_BUNDLE_SYMBOLICNAME)
+                                    ? ". Nothing extends the framework while it runs"
+                                    : ". Fragments are attached at start only: put it into bundles/ and restart"));
+        }
+        old.ifPresent(this::requireFree);
+        if (!accepted.contains(Accept.DOWNGRADE)) {
+            old.ifPresent(running -> requireNotOlder(jar, running));
+        }
+        String location = LOCATION + jar.name() + "/" + jar.version() + "/" + ++changes;
+        return enter(jar, location, old.orElse(null), accepted.contains(Accept.CHANGED_RESULTS));
+    }
+
+    private String tell(BundleChange.Kind kind, BundleJar jar, Bundle old, String text) {
+        String before = old == null ? "" : old.getVersion().toString();
+        engine.tell(new BundleChange(kind, jar.name(), jar.version(), before, text));
+        return text;
     }
 
     /// Takes a bundle away. Where it had replaced a bundle of the distribution, that one takes its
@@ -170,7 +187,10 @@ public final class BundleManager {
             throw fixed(old, users);
         }
         leave(List.of(old));
-        return title(old) + " was removed";
+        String done = title(old) + " was removed";
+        engine.tell(new BundleChange(
+                BundleChange.Kind.REMOVED, name, old.getVersion().toString(), "", done));
+        return done;
     }
 
     /// {@return the digest of a running bundle that this manager has installed, or empty}
@@ -307,7 +327,7 @@ public final class BundleManager {
             }
             if (old == null) {
                 engine.release(entered.getFirst().getBundleId());
-                return jar.title() + " was installed";
+                return tell(BundleChange.Kind.INSTALLED, jar, null, jar.title() + " was installed");
             }
             RunningCommand command = running;
             for (int i = 0; i < parts.size() && command != null; i++) {
@@ -330,7 +350,7 @@ public final class BundleManager {
                 step = "computes something else";
                 kept += ". 'tenon bundles update " + Accept.CHANGED_RESULTS.option() + "' takes it all the same";
             }
-            throw new TenonException(code, jar.title() + which + " " + step + ": " + innermost(e) + kept, e);
+            throw new TenonException(code, jar.title() + which + " " + step + ": " + Failures.innermost(e) + kept, e);
         }
         if (isOfDistribution(parts.getFirst().location())) {
             replaced.remove(jar.name());
@@ -343,7 +363,7 @@ public final class BundleManager {
                 + (users.isEmpty() ? "" : ", and restarted its users: " + users)
                 + differences.stream().map(line -> "; " + line).collect(Collectors.joining());
         leave(parts.stream().map(Part::old).toList());
-        return done;
+        return tell(BundleChange.Kind.UPDATED, jar, old, done);
     }
 
     private static void refuse(List<String> wrong) {
@@ -428,7 +448,7 @@ public final class BundleManager {
                 }
             } catch (BundleException e) {
                 // Uninstalled all the same; its activator failed to stop.
-                LOG.warn("{} did not stop cleanly: {}", title(bundle), innermost(e));
+                LOG.warn("{} did not stop cleanly: {}", title(bundle), Failures.innermost(e));
             }
             engine.release(bundle.getBundleId());
             digests.remove(bundle.getBundleId());
@@ -476,25 +496,5 @@ public final class BundleManager {
 
     static String title(Bundle bundle) {
         return bundle.getSymbolicName() + " " + bundle.getVersion();
-    }
-
-    /// The message of an error without its code at the end.
-    public static String plain(TenonException e) {
-        return e.getMessage().replace(" [" + e.code() + "]", "").replaceAll("\\.$", "");
-    }
-
-    private static String innermost(Throwable why) {
-        Throwable cause = why;
-        while (cause.getCause() != null && cause.getCause() != cause) {
-            cause = cause.getCause();
-        }
-        String text = cause.getMessage() == null ? cause.getClass().getName() : cause.getMessage();
-        if (cause instanceof TenonException known) {
-            return plain(known);
-        }
-        boolean ours = cause instanceof BundleException || cause instanceof IllegalStateException;
-        return (ours ? text : cause.getClass().getSimpleName() + ": " + text)
-                .replaceAll("\\s+", " ")
-                .strip();
     }
 }

@@ -4,9 +4,11 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
+import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.util.Comparator;
@@ -81,7 +83,7 @@ public final class ShowCommand implements TenonCommand {
                 case NO_POOLING ->
                     line(
                             "chat template",
-                            metadata.string("tokenizer.chat_template").isPresent()
+                            Definitions.chatTemplate(architectures(), metadata).isPresent()
                                     ? "yes: 'tenon run MODEL QUESTION' answers"
                                     : "none: 'tenon run MODEL TEXT' continues the text");
                 case RANK -> line("scores", "'tenon rerank MODEL --query TEXT DOCUMENT' gives them");
@@ -89,6 +91,10 @@ public final class ShowCommand implements TenonCommand {
             }
         }
         return 0;
+    }
+
+    private List<ModelArchitecture> architectures() {
+        return engine == null ? List.of() : engine.architectures();
     }
 
     private void line(String what, Object value) {

@@ -1,5 +1,6 @@
 package dev.tenon.platform.contracts.itest;
 
+import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
@@ -9,8 +10,11 @@ import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.ConstraintProvider;
+import dev.tenon.api.text.LogitsProcessorProvider;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.platform.cli.TenonCommand;
@@ -30,14 +34,21 @@ import org.osgi.framework.Constants;
 
 /// Runs the contract of each service that a bundle offers.
 public final class Contracts {
-    /// Choices for the backend contract.
+    /// Choices for the contracts.
     ///
     /// @param device id of the device, or empty
     /// @param settings how it is opened
     /// @param rounds how often devices and plans are opened and closed
     /// @param large whether sizes of real models are tested, too
     /// @param wanted ids of the formats that a backend is tested with; all if empty
-    public record Choices(String device, Map<String, String> settings, int rounds, boolean large, Set<String> wanted) {}
+    /// @param arguments of logits processors and constraints, by their ids
+    public record Choices(
+            String device,
+            Map<String, String> settings,
+            int rounds,
+            boolean large,
+            Set<String> wanted,
+            Map<String, String> arguments) {}
 
     private final List<Backend> backends;
     private final List<QuantFormat> formats;
@@ -50,7 +61,7 @@ public final class Contracts {
     /// @param backends those that are installed
     /// @param formats those that are installed, by name
     /// @param kernels those that are installed
-    /// @param choices for the backend contract
+    /// @param choices how they are run
     /// @param onCase hears of each case as it ends
     public Contracts(
             List<Backend> backends,
@@ -134,8 +145,12 @@ public final class Contracts {
                 case TOKENIZER ->
                     bundle.services(TokenizerProvider.class).forEach(provider -> tokenizer(provider, file));
                 case SAMPLER -> bundle.services(SamplerProvider.class).forEach(this::sampler);
+                case PROCESSOR -> bundle.services(LogitsProcessorProvider.class).forEach(this::processor);
+                case CONSTRAINT -> bundle.services(ConstraintProvider.class).forEach(this::constraint);
                 case COMMAND -> commands(bundle, bundle.services(TenonCommand.class));
                 case ENDPOINT -> bundle.services(EndpointProvider.class).forEach(this::endpoints);
+                case LISTENER -> bundle.services(BundleChangeListener.class).forEach(this::listener);
+                case EXPORTER -> bundle.services(MetricsExporter.class).forEach(this::exporter);
             }
         }
         onBackends(ownFormats, kernels, known);
@@ -170,9 +185,31 @@ public final class Contracts {
         run("sampler " + provider.getClass().getSimpleName(), SelectedSamplerContract.class);
     }
 
+    private void processor(LogitsProcessorProvider provider) {
+        SelectedProcessorContract.select(new SelectedProcessorContract.Selection(
+                provider, new RuleArgument(provider.id(), choices.arguments())));
+        run("logits processor " + provider.id(), SelectedProcessorContract.class);
+    }
+
+    private void constraint(ConstraintProvider provider) {
+        SelectedConstraintContract.select(new SelectedConstraintContract.Selection(
+                provider, new RuleArgument(provider.id(), choices.arguments())));
+        run("constraint " + provider.id(), SelectedConstraintContract.class);
+    }
+
     private void endpoints(EndpointProvider provider) {
         SelectedEndpointContract.select(provider);
         run("end points " + provider.id(), SelectedEndpointContract.class);
+    }
+
+    private void listener(BundleChangeListener listener) {
+        SelectedListenerContract.select(listener);
+        run("listener " + listener.getClass().getSimpleName(), SelectedListenerContract.class);
+    }
+
+    private void exporter(MetricsExporter exporter) {
+        SelectedExporterContract.select(exporter);
+        run("exporter " + exporter.getClass().getSimpleName(), SelectedExporterContract.class);
     }
 
     private void commands(HandedBundle bundle, List<TenonCommand> commands) {

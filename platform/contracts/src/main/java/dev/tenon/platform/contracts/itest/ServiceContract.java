@@ -1,16 +1,24 @@
 package dev.tenon.platform.contracts.itest;
 
+import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.ConstraintProvider;
+import dev.tenon.api.text.LogitsProcessorProvider;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.itest.testkit.ArchitectureContract;
 import dev.tenon.itest.testkit.BackendContract;
+import dev.tenon.itest.testkit.BundleChangeListenerContract;
+import dev.tenon.itest.testkit.ConstraintContract;
 import dev.tenon.itest.testkit.EndpointContract;
 import dev.tenon.itest.testkit.KernelContract;
+import dev.tenon.itest.testkit.LogitsProcessorContract;
+import dev.tenon.itest.testkit.MetricsExporterContract;
 import dev.tenon.itest.testkit.QuantFormatContract;
 import dev.tenon.itest.testkit.SamplerContract;
 import dev.tenon.itest.testkit.TokenizerContract;
@@ -27,8 +35,12 @@ public enum ServiceContract {
     BACKEND(Backend.class, BackendContract.class),
     TOKENIZER(TokenizerProvider.class, TokenizerContract.class),
     SAMPLER(SamplerProvider.class, SamplerContract.class),
+    PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorContract.class),
+    CONSTRAINT(ConstraintProvider.class, ConstraintContract.class),
     COMMAND(TenonCommand.class, CommandContract.class),
-    ENDPOINT(EndpointProvider.class, EndpointContract.class);
+    ENDPOINT(EndpointProvider.class, EndpointContract.class),
+    LISTENER(BundleChangeListener.class, BundleChangeListenerContract.class),
+    EXPORTER(MetricsExporter.class, MetricsExporterContract.class);
 
     private final Class<?> service;
     private final Class<?> contract;

@@ -66,7 +66,11 @@ class SuiteTests {
                 .toList();
         List<ContractRun.Case> heard = new ArrayList<>();
         Contracts contracts = new Contracts(
-                List.of(), formats, List.of(), new Contracts.Choices("", Map.of(), 1, false, Set.of()), heard::add);
+                List.of(),
+                formats,
+                List.of(),
+                new Contracts.Choices("", Map.of(), 1, false, Set.of(), Map.of()),
+                heard::add);
         contracts.suites(List.of(Suite.GGUF), null, List.of());
         Report report = contracts.report();
         assertTrue(report.passed(), report::text);

@@ -4,14 +4,53 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
 import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/// Asks architectures for models.
+/// Asks architectures for models, and for chat templates.
 public final class Definitions {
+    /// Key of a file's chat template.
+    public static final String TEMPLATE = "tokenizer.chat_template";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Definitions.class);
+
     private Definitions() {}
+
+    /// {@return the chat template of a file: what its architecture gives, or else its own}
+    ///
+    /// @param architectures those that are offered
+    /// @param metadata the file's
+    public static Optional<String> chatTemplate(List<ModelArchitecture> architectures, GgufMetadata metadata) {
+        return givenTemplate(architectures, metadata).or(() -> metadata.string(TEMPLATE));
+    }
+
+    /// {@return the chat template that takes the place of those of a file}
+    ///
+    /// @param architectures those that are offered
+    /// @param metadata the file's
+    public static Optional<String> givenTemplate(List<ModelArchitecture> architectures, GgufMetadata metadata) {
+        Optional<String> id = metadata.string("general.architecture");
+        for (ModelArchitecture architecture : architectures) {
+            try {
+                if (id.equals(Optional.of(architecture.id()))) {
+                    return architecture.chatTemplate(metadata);
+                }
+            } catch (RuntimeException | LinkageError e) {
+                LOG.warn(
+                        "{} fails to give a chat template; that of {} is used, if it has one",
+                        Origins.of(architecture),
+                        metadata.source(),
+                        e);
+            }
+        }
+        return Optional.empty();
+    }
 
     /// {@return the model that an architecture makes of a file}
     ///

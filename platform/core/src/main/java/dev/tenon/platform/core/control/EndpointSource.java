@@ -1,11 +1,13 @@
 package dev.tenon.platform.core.control;
 
 import dev.tenon.api.http.EndpointProvider;
+import dev.tenon.api.metrics.FinishedRequest;
+import dev.tenon.api.metrics.MetricsSource;
 import java.util.List;
 import java.util.function.Consumer;
 import org.osgi.annotation.versioning.ProviderType;
 
-/// The end points that are installed, for servers. Safe for any thread.
+/// The end points and exporters that are installed, for servers. Safe for any thread.
 @ProviderType
 public interface EndpointSource {
     /// {@return the providers that are used now, those of the highest rank first; the same list
@@ -22,6 +24,15 @@ public interface EndpointSource {
     ///
     /// @param listener the listener
     void offServiceRemoval(Consumer<Object> listener);
+
+    /// Tells exporters of a request, later and on a thread of their own.
+    ///
+    /// @param request the request
+    /// @param metrics counters of the server
+    void tell(FinishedRequest request, MetricsSource metrics);
+
+    /// {@return how many requests exporters were not told of, because too many waited}
+    long untold();
 
     /// A provider.
     ///

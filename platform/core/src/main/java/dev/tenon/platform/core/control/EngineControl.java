@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.control;
 
+import dev.tenon.api.bundle.BundleChange;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.TenonException;
 import java.util.List;
@@ -53,6 +54,11 @@ public interface EngineControl {
     /// @throws TenonException if a model cannot be placed on the new services, or its logits became
     ///     others (`BUNDLE-007`); then everything is as before
     List<String> replace(Set<Long> old, Set<Long> next, String reason, boolean acceptChangedResults);
+
+    /// Tells the listeners of bundles what was done, later and on a thread of their own.
+    ///
+    /// @param change what was done, or refused
+    void tell(BundleChange change);
 
     /// Explains where a model would run now, and why, without loading it.
     ///

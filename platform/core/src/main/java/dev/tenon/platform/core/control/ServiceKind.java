@@ -3,10 +3,12 @@ package dev.tenon.platform.core.control;
 import aQute.bnd.annotation.Cardinality;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceConsumer;
+import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.ChatTemplateEngine;
@@ -74,6 +76,16 @@ import java.util.function.Supplier;
         cardinality = Cardinality.MULTIPLE,
         effective = ServiceKind.ACTIVE)
 @ServiceConsumer(
+        value = MetricsExporter.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = ServiceKind.ACTIVE)
+@ServiceConsumer(
+        value = BundleChangeListener.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = ServiceKind.ACTIVE)
+@ServiceConsumer(
         value = EndpointProvider.class,
         resolution = Resolution.OPTIONAL,
         cardinality = Cardinality.MULTIPLE,
@@ -89,7 +101,9 @@ public enum ServiceKind {
     CHAT(ChatProvider.class, Use.BEST, late -> model -> late.get().chat(model)),
     PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorProvider::id),
     CONSTRAINT(ConstraintProvider.class, ConstraintProvider::id),
-    ENDPOINT(EndpointProvider.class, Use.BEST_FOR_EACH_ID, EndpointProvider::id, null);
+    ENDPOINT(EndpointProvider.class, Use.BEST_FOR_EACH_ID, EndpointProvider::id, null),
+    LISTENER(BundleChangeListener.class, Use.ALL),
+    EXPORTER(MetricsExporter.class, Use.ALL);
 
     /// A framework makes no wires of requirements that are effective at another time than `resolve`; by such
     /// a wire this bundle would restart, and end all sessions, whenever a provider is replaced.

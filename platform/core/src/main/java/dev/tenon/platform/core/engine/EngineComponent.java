@@ -1,11 +1,14 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.bundle.BundleChange;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.metrics.FinishedRequest;
+import dev.tenon.api.metrics.MetricsSource;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.core.check.SelfCheck;
@@ -181,6 +184,11 @@ public final class EngineComponent implements Engine, EngineControl, EndpointSou
     }
 
     @Override
+    public void tell(BundleChange change) {
+        engine.tell(change);
+    }
+
+    @Override
     public List<EndpointSource.Offered> endpoints() {
         return registry.endpoints();
     }
@@ -193,6 +201,16 @@ public final class EngineComponent implements Engine, EngineControl, EndpointSou
     @Override
     public void offServiceRemoval(Consumer<Object> listener) {
         registry.offRemoval(listener);
+    }
+
+    @Override
+    public void tell(FinishedRequest request, MetricsSource metrics) {
+        engine.tell(request, metrics);
+    }
+
+    @Override
+    public long untold() {
+        return engine.untold();
     }
 
     @Override

@@ -13,12 +13,14 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SchedulingStatus;
 import dev.tenon.platform.core.generation.Proposer;
@@ -53,8 +55,6 @@ import org.slf4j.LoggerFactory;
 /// A loaded model: file, adapters, placement, tokenizer, sessions. Owns the files and, through its
 /// loop, the placement.
 final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
-    private static final String TEMPLATE = "tokenizer.chat_template";
-
     /// How many times longer than others wait for their next tokens a step of prompts alone may take.
     private static final int ALONE = 8;
 
@@ -191,24 +191,39 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
 
     @Override
     public Optional<ChatTemplate> chatTemplate() {
-        return template(TEMPLATE);
+        return template(Definitions.TEMPLATE);
+    }
+
+    @Override
+    public Optional<String> chatTemplateSource() {
+        return templateSource(Definitions.TEMPLATE);
+    }
+
+    /// One that the architecture gives takes the place of all that the file has.
+    private Optional<String> templateSource(String key) {
+        GgufMetadata metadata = file.metadata();
+        Optional<String> given = Definitions.givenTemplate(
+                registry.architecture(config.architecture()).stream().toList(), metadata);
+        return given.isPresent() && !key.equals(Definitions.TEMPLATE)
+                ? Optional.empty()
+                : given.or(() -> metadata.string(key));
     }
 
     @Override
     public Optional<ChatTemplate> chatTemplate(String name) {
-        return template(TEMPLATE + "." + name);
+        return template(Definitions.TEMPLATE + "." + name);
     }
 
     private synchronized Optional<ChatTemplate> template(String key) {
         Optional<ChatTemplate> known = templates.get(key);
         if (known == null) {
-            known = file.metadata().string(key).map(this::compile);
+            known = templateSource(key).map(this::compile);
             templates.put(key, known);
         }
         return known;
     }
 
-    /// What compiled the templates may have gone.
+    /// What gave or compiled the templates may have gone.
     private synchronized void forgetTemplate() {
         templates.clear();
     }

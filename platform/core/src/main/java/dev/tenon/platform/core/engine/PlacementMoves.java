@@ -8,6 +8,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.platform.core.check.TrialLogits;
@@ -156,7 +157,7 @@ final class PlacementMoves {
     }
 
     private void forgetTemplateOf(List<Object> services) {
-        if (services.stream().anyMatch(ChatTemplateEngine.class::isInstance)) {
+        if (services.stream().anyMatch(s -> s instanceof ChatTemplateEngine || s instanceof ModelArchitecture)) {
             forgetTemplate.run();
         }
     }

@@ -1,5 +1,7 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.bundle.BundleChange;
+import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
@@ -9,6 +11,9 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.metrics.FinishedRequest;
+import dev.tenon.api.metrics.MetricsExporter;
+import dev.tenon.api.metrics.MetricsSource;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.Tokenizer;
@@ -19,6 +24,7 @@ import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.core.placement.Adapters;
 import dev.tenon.platform.core.placement.Placer;
+import dev.tenon.platform.core.registry.Notifier;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.DeclaredSettings;
 import dev.tenon.platform.core.settings.EngineConfig;
@@ -45,6 +51,8 @@ public class TenonEngine implements Engine, EndpointSource {
 
     private final ServiceRegistry registry;
     private final List<PlacedModel> models = new CopyOnWriteArrayList<>();
+    private final Notifier<BundleChangeListener> bundleListeners;
+    private final Notifier<MetricsExporter> exporters;
     private volatile EngineConfig config;
     private volatile boolean closed;
 
@@ -54,6 +62,8 @@ public class TenonEngine implements Engine, EndpointSource {
     /// @param config settings
     public TenonEngine(ServiceRegistry registry, EngineConfig config) {
         this.registry = registry;
+        bundleListeners = new Notifier<>(registry, BundleChangeListener.class);
+        exporters = new Notifier<>(registry, MetricsExporter.class);
         configure(config);
         registry.onRemoval(service -> models.forEach(model -> model.moves().withdraw(service)));
         registry.onAddition(service -> models.forEach(model -> model.moves().returned(service)));
@@ -78,6 +88,13 @@ public class TenonEngine implements Engine, EndpointSource {
         }
     }
 
+    /// Tells the listeners of bundles what was done, later and on a thread of their own.
+    ///
+    /// @param change what was done, or refused
+    public void tell(BundleChange change) {
+        bundleListeners.tell(listener -> listener.changed(change));
+    }
+
     @Override
     public List<EndpointSource.Offered> endpoints() {
         return registry.endpoints();
@@ -91,6 +108,16 @@ public class TenonEngine implements Engine, EndpointSource {
     @Override
     public void offServiceRemoval(Consumer<Object> listener) {
         registry.offRemoval(listener);
+    }
+
+    @Override
+    public void tell(FinishedRequest request, MetricsSource metrics) {
+        exporters.tell(exporter -> exporter.finished(request, metrics));
+    }
+
+    @Override
+    public long untold() {
+        return exporters.dropped();
     }
 
     @Override
@@ -251,5 +278,7 @@ public class TenonEngine implements Engine, EndpointSource {
     public void close() {
         closed = true;
         models.forEach(PlacedModel::close);
+        bundleListeners.close();
+        exporters.close();
     }
 }

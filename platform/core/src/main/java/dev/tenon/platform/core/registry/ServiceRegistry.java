@@ -290,7 +290,10 @@ public final class ServiceRegistry {
         additionListeners.add(listener);
     }
 
-    private <S> List<S> all(Class<S> kind) {
+    /// {@return the services of a kind in the order they came}
+    ///
+    /// @param kind such as [KernelProvider]
+    public <S> List<S> all(Class<S> kind) {
         List<S> all = new ArrayList<>();
         for (Object service : offer.services()) {
             if (kind.isInstance(service)) {

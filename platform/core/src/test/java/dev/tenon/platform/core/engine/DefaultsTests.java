@@ -31,6 +31,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// What a program gets that asks for nothing in particular: sessions, and a chat template.
 class DefaultsTests extends GenerationFixture {
+    /// A chat template, cut off.
+    static final String OWN = "{{ messages[0].role }";
+
     private static final int CONTEXT = 1024;
 
     private LoadRequest.Builder small() {
@@ -92,10 +95,10 @@ class DefaultsTests extends GenerationFixture {
     }
 
     /// Writes the model with one more key, as long as keeps the alignment of the data.
-    private static Path withTemplate(Path folder) throws IOException {
+    static Path withTemplate(Path folder) throws IOException {
         byte[] model = Files.readAllBytes(request().path());
         byte[] key = "tokenizer.chat_template".getBytes(StandardCharsets.UTF_8);
-        byte[] value = "{{ messages[0].role }}".substring(0, 21).getBytes(StandardCharsets.UTF_8);
+        byte[] value = OWN.getBytes(StandardCharsets.UTF_8);
         int more = Long.BYTES + key.length + Integer.BYTES + Long.BYTES + value.length;
         assertEquals(0, more % 32);
         ByteBuffer out = ByteBuffer.allocate(model.length + more).order(ByteOrder.LITTLE_ENDIAN);

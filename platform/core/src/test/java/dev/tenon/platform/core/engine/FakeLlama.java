@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.engine;
 
+import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Value;
@@ -9,6 +10,7 @@ import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /// Serves "llama" with a graph that has the embedding as its only weight.
@@ -21,6 +23,14 @@ final class FakeLlama implements ModelArchitecture {
     @Override
     public String id() {
         return "llama";
+    }
+
+    /// The chat template that it gives for a file.
+    volatile Function<GgufMetadata, Optional<String>> template = metadata -> Optional.empty();
+
+    @Override
+    public Optional<String> chatTemplate(GgufMetadata metadata) {
+        return template.apply(metadata);
     }
 
     /// The context of the last load.

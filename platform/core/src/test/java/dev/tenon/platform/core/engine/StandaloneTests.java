@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -16,6 +17,9 @@ import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.StandaloneEngine.InstalledBundle;
 import dev.tenon.platform.core.Tenon;
 import java.io.IOException;
+import java.lang.classfile.ClassFile;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
 import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -23,6 +27,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -128,6 +133,56 @@ class StandaloneTests {
         assertThrows(IllegalArgumentException.class, () -> engine.installProviders("no provider"));
         engine.close();
         refused(ErrorCode.CLOSED, () -> engine.installProviders(new FakeFormat()));
+    }
+
+    /// A jar with an architecture of its own.
+    private Path third(String name) throws IOException {
+        Path jar = folder.resolve(name);
+        byte[] type = ClassFile.of()
+                .build(
+                        ClassDesc.of("x.Third"),
+                        made -> made.withFlags(ClassFile.ACC_PUBLIC)
+                                .withSuperclass(First.class.describeConstable().orElseThrow())
+                                .withMethodBody(
+                                        "<init>",
+                                        ConstantDescs.MTD_void,
+                                        ClassFile.ACC_PUBLIC,
+                                        code -> code.aload(0)
+                                                .invokespecial(
+                                                        First.class
+                                                                .describeConstable()
+                                                                .orElseThrow(),
+                                                        "<init>",
+                                                        ConstantDescs.MTD_void)
+                                                .return_()));
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
+            out.putNextEntry(new JarEntry("META-INF/services/" + ModelArchitecture.class.getName()));
+            out.write("x.Third".getBytes());
+            out.putNextEntry(new JarEntry("x/Third.class"));
+            out.write(type);
+        }
+        return jar;
+    }
+
+    @Test
+    void listenersAreToldWhatComesIsRefusedAndGoes() throws IOException {
+        List<String> heard = new CopyOnWriteArrayList<>();
+        StandaloneEngine engine = Tenon.standalone(Map.of());
+        engine.installProviders((BundleChangeListener) change -> heard.add(change.kind() + " " + change.text()));
+        InstalledBundle bundle = engine.installProviders(new First());
+        refused(ErrorCode.DUPLICATE_ID, () -> engine.installProviders(new Second()));
+        refused(ErrorCode.BUNDLE_REJECTED, () -> engine.install(jar("none.jar", "java.lang.Runnable", "x.Y")));
+        InstalledBundle next = bundle.replace(third("next.jar"));
+        next.remove();
+        next.remove();
+        engine.close(); // waits for the listener
+        assertEquals(6, heard.size(), heard::toString);
+        assertTrue(heard.get(0).startsWith("INSTALLED "), heard::toString);
+        assertEquals("INSTALLED First was installed", heard.get(1));
+        assertTrue(heard.get(2).startsWith("REFUSED Second was not installed: architecture llama"), heard::toString);
+        assertTrue(heard.get(3).startsWith("REFUSED none.jar was not installed: it offers nothing"), heard::toString);
+        assertEquals("UPDATED First was replaced by next.jar", heard.get(4));
+        assertEquals("REMOVED next.jar was removed", heard.get(5));
     }
 
     @Test

@@ -7,12 +7,14 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.http.RequestException;
+import dev.tenon.api.metrics.FinishedGeneration;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.metrics.Histogram;
 import dev.tenon.platform.server.metrics.Metrics;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ServedModel;
 import dev.tenon.platform.server.queue.Admission;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -95,7 +97,6 @@ public final class Generations {
 
     private Usage one(Exchange exchange, ServedModel served, LoadedModel model, int priority, Choice choice)
             throws InterruptedException {
-        String labels = Metrics.labels("model_name", served.spec().name());
         long asked = System.nanoTime();
         try (Turn turn = enter(exchange, served, priority);
                 Session session = whenFree(model::newSession)) {
@@ -109,7 +110,15 @@ public final class Generations {
                 throw new InterruptedException("the generation was cancelled");
             }
             choice.ended().ended(usage);
-            record(labels, usage, choice, asked, admitted);
+            long first = choice.listener().firstNanos();
+            FinishedGeneration ended = new FinishedGeneration(
+                    served.spec().name(),
+                    usage,
+                    Duration.ofNanos(admitted - asked),
+                    Duration.ofNanos(System.nanoTime() - asked),
+                    Duration.ofNanos(first == 0 ? 0 : first - asked));
+            record(ended);
+            exchange.generated(ended);
             return usage;
         }
     }
@@ -178,8 +187,12 @@ public final class Generations {
         }
     }
 
-    private void record(String labels, Usage usage, Choice choice, long asked, long admitted) {
-        long now = System.nanoTime();
+    private void record(FinishedGeneration ended) {
+        String labels = Metrics.labels("model_name", ended.model());
+        Usage usage = ended.usage();
+        long queued = ended.queued().toNanos();
+        long nanos = ended.time().toNanos();
+        long first = ended.firstToken().toNanos();
         int prompt = usage.promptTokens() + usage.cachedTokens();
         metrics.count("prompt_tokens_total", "Tokens of prompts.", labels, prompt);
         metrics.count("generation_tokens_total", "Generated tokens.", labels, usage.generatedTokens());
@@ -203,17 +216,13 @@ public final class Generations {
                 1);
         metrics.tokens("request_prompt_tokens", "Tokens of a prompt.", labels, prompt);
         metrics.tokens("request_generation_tokens", "Tokens of a reply.", labels, usage.generatedTokens());
-        metrics.time("request_queue_time_seconds", "Time in the queue.", labels, admitted - asked);
-        metrics.time("request_inference_time_seconds", "Time from queue to end.", labels, now - admitted);
-        metrics.time("e2e_request_latency_seconds", "Time from request to end.", labels, now - asked);
+        metrics.time("request_queue_time_seconds", "Time in the queue.", labels, queued);
+        metrics.time("request_inference_time_seconds", "Time from queue to end.", labels, nanos - queued);
+        metrics.time("e2e_request_latency_seconds", "Time from request to end.", labels, nanos);
         metrics.time("request_prefill_time_seconds", "Time to run the prompt.", labels, usage.prefillNanos());
         metrics.time("request_decode_time_seconds", "Time from first to last token.", labels, usage.decodeNanos());
-        if (choice.listener().firstNanos() != 0) {
-            metrics.time(
-                    "time_to_first_token_seconds",
-                    "Time from request to first token.",
-                    labels,
-                    choice.listener().firstNanos() - asked);
+        if (first != 0) {
+            metrics.time("time_to_first_token_seconds", "Time from request to first token.", labels, first);
         }
         if (usage.generatedTokens() > 1) {
             metrics.tokenTimes("request_time_per_output_token_seconds", "Mean time of a token after the first.", labels)

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.http.HttpCall;
 import dev.tenon.api.http.RequestException;
+import dev.tenon.api.metrics.FinishedGeneration;
+import dev.tenon.api.metrics.FinishedRequest;
 import dev.tenon.platform.chat.Json;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -12,11 +14,15 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.regex.Pattern;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
 import org.eclipse.jetty.io.Content;
@@ -32,6 +38,9 @@ public final class Exchange implements HttpCall {
     private static final int TOO_LARGE = 413;
     private static final int WRONG_TYPE = 415;
 
+    private static final Pattern TRACE_PARENT =
+            Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}.{0,99}");
+
     private final Request request;
     private final Response response;
     private final String id;
@@ -44,6 +53,7 @@ public final class Exchange implements HttpCall {
     private EventStream events;
     private String note = "";
     private final List<String> ignored = new ArrayList<>();
+    private final List<FinishedGeneration> generations = new CopyOnWriteArrayList<>();
 
     Exchange(
             Request request,
@@ -316,6 +326,27 @@ public final class Exchange implements HttpCall {
         if (!ignored.isEmpty()) {
             answerHeader("X-Ignored-Fields", String.join(", ", ignored));
         }
+    }
+
+    /// Notes a reply that has come to its end; for any thread.
+    ///
+    /// @param generation the reply
+    public void generated(FinishedGeneration generation) {
+        generations.add(generation);
+    }
+
+    FinishedRequest finished(int status, Instant begin, Duration time) {
+        String parent = header("traceparent");
+        return new FinishedRequest(
+                id,
+                method(),
+                route == null ? "none" : route.path(),
+                principal,
+                parent != null && TRACE_PARENT.matcher(parent).matches() ? parent : "",
+                status,
+                begin,
+                time,
+                generations);
     }
 
     String note() {

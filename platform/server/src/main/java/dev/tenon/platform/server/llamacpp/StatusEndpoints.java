@@ -35,12 +35,7 @@ record StatusEndpoints(Replies replies) {
 
     private static void tokens(ObjectNode answer, LoadedModel model) {
         Tokenizer tokenizer = model.tokenizer();
-        answer.put(
-                        "chat_template",
-                        model.file()
-                                .metadata()
-                                .string("tokenizer.chat_template")
-                                .orElse(""))
+        answer.put("chat_template", model.chatTemplateSource().orElse(""))
                 .put("bos_token", piece(tokenizer, tokenizer.bos()))
                 .put("eos_token", piece(tokenizer, tokenizer.eos()));
     }

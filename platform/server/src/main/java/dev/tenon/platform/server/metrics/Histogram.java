@@ -1,6 +1,11 @@
 package dev.tenon.platform.server.metrics;
 
+import dev.tenon.api.metrics.MetricSeries;
+import dev.tenon.api.metrics.MetricSeries.Bucket;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -32,27 +37,14 @@ public final class Histogram {
         sum.add(value);
     }
 
-    /// Writes the lines of one series.
+    /// {@return the counts as they are now}
     ///
-    /// @param labels such as `model_name="a"`; empty for none
-    void write(StringBuilder out, String name, String labels) {
-        long total = 0;
-        String before = labels.isEmpty() ? "" : labels + ",";
+    /// @param labels what the series is about
+    MetricSeries read(Map<String, String> labels) {
+        List<Bucket> buckets = new ArrayList<>();
         for (int i = 0; i < counts.length; i++) {
-            total += counts[i].sum();
-            String bound = i < bounds.length ? Metrics.number(bounds[i]) : "+Inf";
-            out.append(name)
-                    .append("_bucket{")
-                    .append(before)
-                    .append("le=\"")
-                    .append(bound)
-                    .append("\"} ")
-                    .append(total)
-                    .append('\n');
+            buckets.add(new Bucket(i < bounds.length ? bounds[i] : Double.POSITIVE_INFINITY, counts[i].sum()));
         }
-        String own = labels.isEmpty() ? "" : "{" + labels + "}";
-        out.append(name).append("_sum").append(own).append(' ').append(Metrics.number(sum.sum()));
-        out.append('\n').append(name).append("_count").append(own).append(' ').append(total);
-        out.append('\n');
+        return new MetricSeries(labels, sum.sum(), buckets);
     }
 }

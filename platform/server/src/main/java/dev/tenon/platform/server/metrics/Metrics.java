@@ -1,8 +1,15 @@
 package dev.tenon.platform.server.metrics;
 
+import dev.tenon.api.metrics.MetricFamily;
+import dev.tenon.api.metrics.MetricSeries;
+import dev.tenon.api.metrics.MetricsSource;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -10,11 +17,9 @@ import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
-/// What the server has done, for Prometheus. A series comes into being when it is first used. Safe for any thread.
-public final class Metrics {
-    /// Content type of [#text].
-    public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
+/// What the server has done, for Prometheus and exporters. A series comes into being when it is first used. Safe for
+/// any thread.
+public final class Metrics implements MetricsSource {
     private static final String COUNTER = "counter";
     private static final String HISTOGRAM = "histogram";
     private static final double[] SECONDS = {
@@ -150,70 +155,44 @@ public final class Metrics {
     ///
     /// @param pairs names and values in turn
     public static String labels(String... pairs) {
-        StringBuilder text = new StringBuilder();
+        Map<String, String> labels = new LinkedHashMap<>();
         for (int i = 0; i < pairs.length; i += 2) {
-            String value =
-                    pairs[i + 1].replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
-            text.append(i == 0 ? "" : ",")
-                    .append(pairs[i])
-                    .append("=\"")
-                    .append(value)
-                    .append('"');
+            labels.put(pairs[i], pairs[i + 1]);
         }
-        return text.toString();
+        return Labels.text(labels);
     }
 
-    /// {@return all series in the text format of Prometheus}
-    public String text() {
+    @Override
+    public List<MetricFamily> read() {
         counts.forEach((key, shared) -> {
             String[] parts = key.split("\n", 2);
             family(parts[0], (String) shared[0], (String) shared[1])
                     .series()
                     .computeIfAbsent(parts[1], l -> series(shared));
         });
-        StringBuilder out = new StringBuilder();
-        families.forEach((plain, family) -> {
-            String name = prefix + plain;
-            out.append("# HELP ").append(name).append(' ').append(family.help()).append('\n');
-            out.append("# TYPE ").append(name).append(' ').append(family.kind()).append('\n');
-            family.series().forEach((labels, series) -> {
-                String own = labels.isEmpty() ? "" : "{" + labels + "}";
-                switch (series) {
-                    case Histogram histogram -> histogram.write(out, name, labels);
-                    case LongAdder counter ->
-                        out.append(name)
-                                .append(own)
-                                .append(' ')
-                                .append(counter.sum())
-                                .append('\n');
-                    case Info info -> {
-                        String more = info.labels().get();
-                        if (!more.isEmpty()) {
-                            out.append(name)
-                                    .append('{')
-                                    .append(labels)
-                                    .append(labels.isEmpty() ? "" : ",")
-                                    .append(more)
-                                    .append("} 1\n");
-                        }
-                    }
-                    case Supplier<?> gauge ->
-                        out.append(name)
-                                .append(own)
-                                .append(' ')
-                                .append(number(((Number) gauge.get()).doubleValue()))
-                                .append('\n');
-                    default -> throw new IllegalStateException("no such series: " + series.getClass());
-                }
-            });
+        List<MetricFamily> all = new ArrayList<>();
+        families.forEach((name, family) -> {
+            List<MetricSeries> read = new ArrayList<>();
+            family.series().forEach((labels, series) -> read(labels, series).ifPresent(read::add));
+            MetricFamily.Kind kind = MetricFamily.Kind.valueOf(family.kind().toUpperCase(Locale.ROOT));
+            all.add(new MetricFamily(prefix + name, kind, family.help(), read));
         });
-        return out.toString();
+        return all;
     }
 
-    /// {@return a number as Prometheus writes it: whole ones without a fraction}
-    static String number(double value) {
-        return value == Math.rint(value) && Math.abs(value) < 1e15
-                ? String.format(Locale.ROOT, "%d", (long) value)
-                : Double.toString(value);
+    private static Optional<MetricSeries> read(String text, Object series) {
+        Map<String, String> labels = Labels.map(text);
+        return switch (series) {
+            case Histogram histogram -> Optional.of(histogram.read(labels));
+            case LongAdder counter -> Optional.of(new MetricSeries(labels, counter.sum(), List.of()));
+            case Info info -> {
+                Map<String, String> more = Labels.map(info.labels().get());
+                labels.putAll(more);
+                yield more.isEmpty() ? Optional.empty() : Optional.of(new MetricSeries(labels, 1, List.of()));
+            }
+            case Supplier<?> gauge ->
+                Optional.of(new MetricSeries(labels, ((Number) gauge.get()).doubleValue(), List.of()));
+            default -> throw new IllegalStateException("no such series: " + series.getClass());
+        };
     }
 }

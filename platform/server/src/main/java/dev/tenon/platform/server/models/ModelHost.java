@@ -5,6 +5,8 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.control.SharedModel;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.util.ArrayDeque;
@@ -172,6 +174,13 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
     /// {@return the formats that files may have}
     TensorTypes types() {
         return TensorTypes.of(engine.formats());
+    }
+
+    /// {@return the chat template of a file: what its architecture gives, or else its own}
+    ///
+    /// @param metadata the file's
+    Optional<String> chatTemplate(GgufMetadata metadata) {
+        return Definitions.chatTemplate(engine.architectures(), metadata);
     }
 
     /// Loads the pinned models.

@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.models;
 
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.server.http.Exchange;
@@ -8,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// Changes which models there are, and which of them are loaded, where that is allowed. Safe for any thread.
 public final class ModelManager {
@@ -47,6 +49,13 @@ public final class ModelManager {
     /// {@return the formats that files may have, those of bundles included}
     public TensorTypes types() {
         return host.types();
+    }
+
+    /// {@return the chat template of a file: what its architecture gives, or else its own}
+    ///
+    /// @param metadata the file's
+    public Optional<String> chatTemplate(GgufMetadata metadata) {
+        return host.chatTemplate(metadata);
     }
 
     /// {@return the models, after a look at the store}

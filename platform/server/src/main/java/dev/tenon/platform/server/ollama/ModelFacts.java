@@ -35,7 +35,15 @@ import java.util.concurrent.ConcurrentHashMap;
 /// @param bytes size of its files
 /// @param modified when it was written
 /// @param digest another one for another file; not one of its content, which would have to be read
-record ModelFacts(GgufMetadata metadata, long parameters, String format, long bytes, Instant modified, String digest) {
+/// @param template its chat template, or an empty text
+record ModelFacts(
+        GgufMetadata metadata,
+        long parameters,
+        String format,
+        long bytes,
+        Instant modified,
+        String digest,
+        String template) {
     private static final Map<Path, ModelFacts> KNOWN = new ConcurrentHashMap<>();
     private static final int MOST_KNOWN = 1000;
 
@@ -51,7 +59,7 @@ record ModelFacts(GgufMetadata metadata, long parameters, String format, long by
             Instant modified = attributes.lastModifiedTime().toInstant();
             ModelFacts known = KNOWN.get(path);
             if (known != null && known.modified().equals(modified) && known.bytes() == model.bytes()) {
-                return known;
+                return known.now(manager);
             }
             TensorTypes types = manager.types();
             try (GgufFile file = GgufReader.open(path, types)) {
@@ -61,12 +69,13 @@ record ModelFacts(GgufMetadata metadata, long parameters, String format, long by
                         format(file, types),
                         model.bytes(),
                         modified,
-                        digest(path + "\n" + modified + "\n" + model.bytes()));
+                        digest(path + "\n" + modified + "\n" + model.bytes()),
+                        "");
                 if (KNOWN.size() >= MOST_KNOWN) {
                     KNOWN.clear();
                 }
                 KNOWN.put(path, facts);
-                return facts;
+                return facts.now(manager);
             }
         } catch (IOException e) {
             throw new TenonException(ErrorCode.IO, path + " cannot be read: " + e.getMessage(), e);
@@ -104,9 +113,10 @@ record ModelFacts(GgufMetadata metadata, long parameters, String format, long by
         return metadata.integer(architecture() + ".context_length").orElse(0);
     }
 
-    /// {@return its chat template, or an empty text}
-    String template() {
-        return metadata.string("tokenizer.chat_template").orElse("");
+    /// An architecture that gives a template may have come or gone.
+    private ModelFacts now(ModelManager manager) {
+        String given = manager.chatTemplate(metadata).orElse("");
+        return new ModelFacts(metadata, parameters, format, bytes, modified, digest, given);
     }
 
     /// {@return whether it makes vectors or scores instead of texts}

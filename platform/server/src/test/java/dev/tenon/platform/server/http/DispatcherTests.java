@@ -46,7 +46,7 @@ class DispatcherTests {
                 new HttpSetup.Access(ApiKeys.none(), HostCheck.of(address.getAddress(), List.of()), List.of()),
                 HttpLimits.defaults(),
                 () -> table,
-                (path, status, nanos) -> {});
+                request -> {});
         try (HttpServer server = HttpServer.start(setup);
                 HttpClient client = HttpClient.newHttpClient()) {
             for (String path : List.of("/broken", "/dies")) {

@@ -14,13 +14,17 @@ class MetricsTests {
 
     private final Metrics metrics = new Metrics("t:", null);
 
+    private String text() {
+        return PrometheusText.of(metrics.read());
+    }
+
     @Test
     void timesFallIntoBucketsThatAddUp() {
         Histogram gaps = metrics.tokenTimes(NAME, "Help.", Metrics.labels("model_name", "a"));
         for (long micros : new long[] {50, 100, 101, 30_000, 100_000_000}) {
             gaps.recordNanos(micros * 1000);
         }
-        String text = metrics.text();
+        String text = text();
         assertTrue(text.contains("# HELP t:gap_seconds Help.\n# TYPE t:gap_seconds histogram\n"), text);
         for (String line : new String[] {
             "_bucket{model_name=\"a\",le=\"1.0E-4\"} 2",
@@ -38,9 +42,9 @@ class MetricsTests {
     void anInfoIsToldWhileThereIsOne() {
         AtomicReference<String> more = new AtomicReference<>("");
         metrics.info("cache_info", "Help.", "", more::get);
-        assertEquals("# HELP t:cache_info Help.\n# TYPE t:cache_info gauge\n", metrics.text());
+        assertEquals("# HELP t:cache_info Help.\n# TYPE t:cache_info gauge\n", text());
         more.set(Metrics.labels("size", "a\"b\\"));
-        assertTrue(metrics.text().endsWith("t:cache_info{size=\"a\\\"b\\\\\"} 1\n"), metrics.text());
+        assertTrue(text().endsWith("t:cache_info{size=\"a\\\"b\\\\\"} 1\n"), text());
     }
 
     /// It is done for each token of each reply, on the thread that reads the model's events.

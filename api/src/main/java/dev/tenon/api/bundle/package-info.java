@@ -1,0 +1,9 @@
+/// Changes of the bundles of a running platform.
+///
+/// May change incompatibly until 1.0: import `[0.1,0.2)`.
+@Version("0.1.0")
+@Export
+package dev.tenon.api.bundle;
+
+import org.osgi.annotation.bundle.Export;
+import org.osgi.annotation.versioning.Version;

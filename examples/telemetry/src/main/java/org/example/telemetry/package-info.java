@@ -1,0 +1,2 @@
+/// What happens in Tenon, told elsewhere.
+package org.example.telemetry;

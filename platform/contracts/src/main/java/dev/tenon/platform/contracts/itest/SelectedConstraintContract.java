@@ -1,0 +1,33 @@
+package dev.tenon.platform.contracts.itest;
+
+import dev.tenon.api.text.ConstraintProvider;
+import dev.tenon.itest.testkit.ConstraintContract;
+import java.util.Objects;
+
+/// The contract of constraints for the provider that the command was told. JUnit makes the object, so what it is about
+/// comes through [#select]; one run at a time.
+final class SelectedConstraintContract extends ConstraintContract {
+    /// What to test.
+    ///
+    /// @param provider the provider
+    /// @param argument what it makes one of
+    record Selection(ConstraintProvider provider, RuleArgument argument) {}
+
+    private static volatile Selection selected;
+
+    private final Selection selection = Objects.requireNonNull(selected, "nothing is selected");
+
+    static void select(Selection next) {
+        selected = next;
+    }
+
+    @Override
+    protected ConstraintProvider provider() {
+        return selection.provider();
+    }
+
+    @Override
+    protected String argument() {
+        return selection.argument().taken(argument -> provider().create(argument, tokenizer()));
+    }
+}
