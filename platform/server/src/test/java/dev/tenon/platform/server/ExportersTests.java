@@ -17,6 +17,7 @@ import dev.tenon.platform.server.metrics.PrometheusText;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -57,7 +58,7 @@ class ExportersTests {
             throw new IllegalStateException("an exporter that is broken");
         };
         try (ServerFixture server = server(broken, this::export)) {
-            Instant before = Instant.now();
+            Instant before = Instant.now().truncatedTo(ChronoUnit.MILLIS);
             HttpResponse<String> answer = server.send(server.request(
                             PATH, "{\"prompt\":\"Once\",\"n\":2,\"max_tokens\":3,\"ignore_eos\":true,\"seed\":1}")
                     .header("traceparent", TRACE));

@@ -12,7 +12,6 @@ import dev.tenon.platform.server.auth.OriginCheck;
 import dev.tenon.platform.server.queue.QueueFullException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -120,7 +119,6 @@ final class Dispatcher extends Handler.Abstract {
 
     private void answer(Request request, Response response) {
         long begin = System.nanoTime();
-        Instant begun = Instant.now();
         String path = Request.getPathInContext(request);
         String given = request.getHeaders().get(REQUEST_ID);
         String id = given != null && given.matches("[A-Za-z0-9._:-]{1,128}")
@@ -164,10 +162,11 @@ final class Dispatcher extends Handler.Abstract {
             exchange.fail(error(e, id, exchange), endpoint);
         } finally {
             exchange.end();
-            boolean left = exchange.clientLeft() || failure instanceof UncheckedIOException;
+            // Many leave as soon as they have read a whole answer.
+            boolean left = failure != null && exchange.clientLeft() || failure instanceof UncheckedIOException;
             long nanos = System.nanoTime() - begin;
             int status = left ? 0 : exchange.status();
-            observer.ended(exchange.finished(status, begun, Duration.ofNanos(nanos)));
+            observer.ended(exchange.finished(status, Duration.ofNanos(nanos)));
             passed.forEach(filter -> filter.after(exchange, status, nanos));
             route.ifPresent(taken -> taken.use().end());
             if (ACCESS.isInfoEnabled()) {

@@ -335,7 +335,7 @@ public final class Exchange implements HttpCall {
         generations.add(generation);
     }
 
-    FinishedRequest finished(int status, Instant begin, Duration time) {
+    FinishedRequest finished(int status, Duration time) {
         String parent = header("traceparent");
         return new FinishedRequest(
                 id,
@@ -344,7 +344,7 @@ public final class Exchange implements HttpCall {
                 principal,
                 parent != null && TRACE_PARENT.matcher(parent).matches() ? parent : "",
                 status,
-                begin,
+                Instant.ofEpochMilli(Request.getTimeStamp(request)),
                 time,
                 generations);
     }
