@@ -235,10 +235,11 @@ class ArchetypesIT {
         Platform platform = new Platform(folder);
         Path model = folder.resolve("bytes.gguf");
         BytesModel.write(LLAMA, model, "my-tokenizer");
-        assertEquals(1, platform.end("tokenize", "-m", model.toString(), "ab").status(), "there is no such tokenizer");
+        assertEquals(
+                1, platform.end("tokenize", "-m", model.toString(), "-p", "ab").status(), "there is no such tokenizer");
         platform.drop(jar("tokenizer"));
         platform.drop(jar("sampler"));
-        List<String> tokens = platform.run("tokenize", "-m", model.toString(), "--ids", "ab");
+        List<String> tokens = platform.run("tokenize", "-m", model.toString(), "--ids", "-p", "ab");
         assertEquals(List.of("[1, 100, 101]"), tokens, "BOS, and the bytes behind three control tokens");
         List<String> why = platform.run("bundles", "--why", "-m", model.toString());
         assertTrue(
