@@ -1,4 +1,4 @@
-/// Changes of the bundles of a running platform.
+/// Changes of the bundles of a running platform, and settings of bundles.
 ///
 /// May change incompatibly until 1.0: import `[0.1,0.2)`.
 @Version("0.1.0")

@@ -12,25 +12,15 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import org.osgi.service.component.annotations.Component;
 
-/// Writes bundles that come and go into the file that the environment variable `BUNDLE_JOURNAL` names, a line each:
-/// time, what, bundle, version before, version, text, with tabs between them. Without the variable it does nothing.
+/// Writes bundles that come and go into the file that the setting `telemetry.journal` names, a line each: time, what,
+/// bundle, version before, version, text, with tabs between them.
 @Component(service = BundleChangeListener.class)
 @ServiceProvider(value = BundleChangeListener.class, resolution = Resolution.OPTIONAL)
 public final class Journal implements BundleChangeListener {
-    private final String file;
-
-    /// Made by the framework, or by `ServiceLoader`.
-    public Journal() {
-        this(System.getenv("BUNDLE_JOURNAL"));
-    }
-
-    Journal(String file) {
-        this.file = file;
-    }
-
     @Override
     public void changed(BundleChange change) {
-        if (file == null) {
+        String file = TelemetrySettings.value(TelemetrySettings.JOURNAL);
+        if (file.isEmpty()) {
             return;
         }
         String line = String.join(

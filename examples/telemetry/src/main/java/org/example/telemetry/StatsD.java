@@ -16,26 +16,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;
 
-/// Sends a datagram for each request to the StatsD server that the environment variable `STATSD` names, such as
-/// `127.0.0.1:8125`: requests by status, their time, and the tokens of each model. Without the variable it does
-/// nothing.
+/// Sends a datagram for each request to the StatsD server that the setting `telemetry.statsd` names, such as
+/// `127.0.0.1:8125`: requests by status, their time, and the tokens of each model.
 @Component(service = MetricsExporter.class)
 @ServiceProvider(value = MetricsExporter.class, resolution = Resolution.OPTIONAL)
 public final class StatsD implements MetricsExporter {
-    private final String server;
-
-    /// Made by the framework, or by `ServiceLoader`.
-    public StatsD() {
-        this(System.getenv("STATSD"));
-    }
-
-    StatsD(String server) {
-        this.server = server;
-    }
-
     @Override
     public void finished(FinishedRequest request, MetricsSource metrics) {
-        if (server == null) {
+        String server = TelemetrySettings.value(TelemetrySettings.STATSD);
+        if (server.isEmpty()) {
             return;
         }
         byte[] bytes = String.join("\n", lines(request)).getBytes(StandardCharsets.UTF_8);

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,7 +19,9 @@ class JournalTests extends BundleChangeListenerContract {
 
     @Override
     protected BundleChangeListener listener() {
-        return new Journal(folder.resolve("journal.tsv").toString());
+        new TelemetrySettings()
+                .configured(Map.of("telemetry.journal", folder.resolve("journal.tsv").toString()));
+        return new Journal();
     }
 
     @Test

@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +35,8 @@ class StatsDTests extends MetricsExporterContract {
 
     @Override
     protected MetricsExporter exporter() {
-        return new StatsD("127.0.0.1:" + server.getLocalPort());
+        new TelemetrySettings().configured(Map.of("telemetry.statsd", "127.0.0.1:" + server.getLocalPort()));
+        return new StatsD();
     }
 
     @Test

@@ -78,6 +78,7 @@ class ItestCommandIT {
                 "constraint letters",
                 "listener Journal",
                 "exporter StatsD",
+                "settings of telemetry",
                 "    it needs an argument ('' is no list of ASCII characters, such as abc): give one by --argument")) {
             assertTrue(ended.lines().stream().anyMatch(line -> line.startsWith(expected)), expected + " in\n" + text);
         }

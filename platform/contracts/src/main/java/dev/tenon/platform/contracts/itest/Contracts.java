@@ -1,6 +1,7 @@
 package dev.tenon.platform.contracts.itest;
 
 import dev.tenon.api.bundle.BundleChangeListener;
+import dev.tenon.api.bundle.BundleSettings;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
@@ -151,6 +152,7 @@ public final class Contracts {
                 case ENDPOINT -> bundle.services(EndpointProvider.class).forEach(this::endpoints);
                 case LISTENER -> bundle.services(BundleChangeListener.class).forEach(this::listener);
                 case EXPORTER -> bundle.services(MetricsExporter.class).forEach(this::exporter);
+                case SETTINGS -> bundle.services(BundleSettings.class).forEach(this::settings);
             }
         }
         onBackends(ownFormats, kernels, known);
@@ -210,6 +212,11 @@ public final class Contracts {
     private void exporter(MetricsExporter exporter) {
         SelectedExporterContract.select(exporter);
         run("exporter " + exporter.getClass().getSimpleName(), SelectedExporterContract.class);
+    }
+
+    private void settings(BundleSettings settings) {
+        SelectedSettingsContract.select(settings);
+        run("settings of " + settings.owner(), SelectedSettingsContract.class);
     }
 
     private void commands(HandedBundle bundle, List<TenonCommand> commands) {

@@ -1,6 +1,7 @@
 package dev.tenon.platform.contracts.itest;
 
 import dev.tenon.api.bundle.BundleChangeListener;
+import dev.tenon.api.bundle.BundleSettings;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
@@ -14,6 +15,7 @@ import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.itest.testkit.ArchitectureContract;
 import dev.tenon.itest.testkit.BackendContract;
 import dev.tenon.itest.testkit.BundleChangeListenerContract;
+import dev.tenon.itest.testkit.BundleSettingsContract;
 import dev.tenon.itest.testkit.ConstraintContract;
 import dev.tenon.itest.testkit.EndpointContract;
 import dev.tenon.itest.testkit.KernelContract;
@@ -40,7 +42,8 @@ public enum ServiceContract {
     COMMAND(TenonCommand.class, CommandContract.class),
     ENDPOINT(EndpointProvider.class, EndpointContract.class),
     LISTENER(BundleChangeListener.class, BundleChangeListenerContract.class),
-    EXPORTER(MetricsExporter.class, MetricsExporterContract.class);
+    EXPORTER(MetricsExporter.class, MetricsExporterContract.class),
+    SETTINGS(BundleSettings.class, BundleSettingsContract.class);
 
     private final Class<?> service;
     private final Class<?> contract;

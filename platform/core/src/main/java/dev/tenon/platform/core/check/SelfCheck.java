@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.check;
 
+import dev.tenon.api.bundle.BundleSettings;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.CompileRequest;
 import dev.tenon.api.device.Device;
@@ -67,6 +68,10 @@ public final class SelfCheck {
                     case Backend backend -> backend(backend, services, before).ifPresent(wrong::add);
                     case KernelProvider provider -> wrong.addAll(kernels(provider, services));
                     case EndpointProvider provider -> endpoints(provider).ifPresent(wrong::add);
+                    case BundleSettings settings -> {
+                        settings.owner();
+                        settings.settings().forEach(Objects::requireNonNull);
+                    }
                     default -> {
                         // Nothing can be computed with it alone.
                     }

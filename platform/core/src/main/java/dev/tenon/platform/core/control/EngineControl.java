@@ -68,8 +68,8 @@ public interface EngineControl {
     /// @throws TenonException if the file cannot be read
     List<Selection> explain(LoadRequest request);
 
-    /// Lists the settings that the platform's engine, the installed backends and the kernel providers declare, with
-    /// their values.
+    /// Lists the settings that the platform's engine, the installed backends, the kernel providers and other bundles
+    /// declare, with their values.
     ///
     /// @param request values by name that override all others, as those of a request do
     /// @return the values, one for each declaration; a setting that several backends read comes several times

@@ -4,6 +4,7 @@ import aQute.bnd.annotation.Cardinality;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceConsumer;
 import dev.tenon.api.bundle.BundleChangeListener;
+import dev.tenon.api.bundle.BundleSettings;
 import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
@@ -76,6 +77,11 @@ import java.util.function.Supplier;
         cardinality = Cardinality.MULTIPLE,
         effective = ServiceKind.ACTIVE)
 @ServiceConsumer(
+        value = BundleSettings.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = ServiceKind.ACTIVE)
+@ServiceConsumer(
         value = MetricsExporter.class,
         resolution = Resolution.OPTIONAL,
         cardinality = Cardinality.MULTIPLE,
@@ -103,7 +109,8 @@ public enum ServiceKind {
     CONSTRAINT(ConstraintProvider.class, ConstraintProvider::id),
     ENDPOINT(EndpointProvider.class, Use.BEST_FOR_EACH_ID, EndpointProvider::id, null),
     LISTENER(BundleChangeListener.class, Use.ALL),
-    EXPORTER(MetricsExporter.class, Use.ALL);
+    EXPORTER(MetricsExporter.class, Use.ALL),
+    SETTINGS(BundleSettings.class, Use.ALL);
 
     /// A framework makes no wires of requirements that are effective at another time than `resolve`; by such
     /// a wire this bundle would restart, and end all sessions, whenever a provider is replaced.

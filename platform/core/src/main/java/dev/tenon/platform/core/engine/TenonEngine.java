@@ -2,6 +2,7 @@ package dev.tenon.platform.core.engine;
 
 import dev.tenon.api.bundle.BundleChange;
 import dev.tenon.api.bundle.BundleChangeListener;
+import dev.tenon.api.bundle.BundleSettings;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
@@ -28,6 +29,7 @@ import dev.tenon.platform.core.registry.Notifier;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.DeclaredSettings;
 import dev.tenon.platform.core.settings.EngineConfig;
+import dev.tenon.platform.core.settings.SettingsTeller;
 import dev.tenon.platform.core.text.Tokenizers;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,6 +55,7 @@ public class TenonEngine implements Engine, EndpointSource {
     private final List<PlacedModel> models = new CopyOnWriteArrayList<>();
     private final Notifier<BundleChangeListener> bundleListeners;
     private final Notifier<MetricsExporter> exporters;
+    private final SettingsTeller settings;
     private volatile EngineConfig config;
     private volatile boolean closed;
 
@@ -64,6 +67,7 @@ public class TenonEngine implements Engine, EndpointSource {
         this.registry = registry;
         bundleListeners = new Notifier<>(registry, BundleChangeListener.class);
         exporters = new Notifier<>(registry, MetricsExporter.class);
+        settings = new SettingsTeller(registry, () -> this.config);
         configure(config);
         registry.onRemoval(service -> models.forEach(model -> model.moves().withdraw(service)));
         registry.onAddition(service -> models.forEach(model -> model.moves().returned(service)));
@@ -76,6 +80,7 @@ public class TenonEngine implements Engine, EndpointSource {
         EngineConfig previous = config;
         config = next;
         registry.prefer(next.preferences());
+        settings.tell(registry.all(BundleSettings.class));
         if (previous != null && previous.backend().equals(next.backend())) {
             return;
         }
@@ -186,6 +191,7 @@ public class TenonEngine implements Engine, EndpointSource {
             for (PlacedModel model : models) {
                 model.moves().replace(leaving, reason, limit).ifPresent(differences::add);
             }
+            settings.tell(arriving);
             return differences;
         } catch (RuntimeException | Error e) {
             registry.swap(next, old);

@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.settings;
 
+import dev.tenon.api.bundle.BundleSettings;
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.error.ErrorCode;
@@ -11,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// What the engine, the installed backends and the kernel providers declare as settings.
+/// What the engine, the installed backends, kernel providers and other bundles declare as settings.
 public final class DeclaredSettings {
     private DeclaredSettings() {}
 
@@ -50,7 +51,8 @@ public final class DeclaredSettings {
         return declared;
     }
 
-    /// {@return the values of all settings: the engine's, each backend's, each kernel provider's}
+    /// {@return the values of all settings: the engine's, each backend's, each kernel provider's, and those of other
+    /// bundles}
     ///
     /// @param registry what is installed
     /// @param config file and environment
@@ -65,6 +67,9 @@ public final class DeclaredSettings {
         }
         for (KernelProvider provider : registry.kernelProviders()) {
             add(values, "kernels", provider.settings(), config, request);
+        }
+        for (BundleSettings bundle : registry.all(BundleSettings.class)) {
+            add(values, bundle.owner(), bundle.settings(), config, request);
         }
         return values;
     }
