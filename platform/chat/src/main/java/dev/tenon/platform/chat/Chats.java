@@ -17,9 +17,9 @@ public final class Chats {
     /// Prepares nothing yet.
     public Chats() {}
 
-    /// {@return how a model chats. Whoever answers one message asks once, as prompts and readers of two providers do
-    /// not
-    ///     fit}
+    /// {@return how a model chats}
+    ///
+    /// Whoever answers one message asks once: prompts and readers of two providers do not fit.
     ///
     /// @param model the model, the same as before unless that was closed
     public synchronized ChatModel of(LoadedModel model) {

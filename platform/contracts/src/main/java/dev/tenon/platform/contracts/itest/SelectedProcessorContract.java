@@ -5,8 +5,7 @@ import dev.tenon.itest.testkit.LogitsProcessorContract;
 import java.util.Objects;
 
 /// The contract of logits processors for the provider that the command was told. JUnit makes the object, so what it is
-/// about
-/// comes through [#select]; one run at a time.
+/// about comes through [#select]; one run at a time.
 final class SelectedProcessorContract extends LogitsProcessorContract {
     /// What to test.
     ///

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Tells all services of a kind of events, on one thread, for which nobody waits: what does not fit into its queue
-/// is dropped. The removal of a service waits until it
-/// is not called any more, for ten seconds; then the call is interrupted. Safe for any thread.
+/// is dropped. The removal of a service waits until it is not called any more, for ten seconds; then the call is
+/// interrupted. Safe for any thread.
 ///
 /// @param <S> the kind
 public final class Notifier<S> implements AutoCloseable {
