@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -70,6 +72,18 @@ class TokenizerContractTests {
 
     private static final class Bytes extends ByteTokenizer {
         private final List<Integer> shared = new ArrayList<>();
+        private final Thread creator = Thread.currentThread();
+        private final CountDownLatch others = new CountDownLatch(2);
+
+        /// Waits until two threads have filled the list.
+        private void meet() {
+            others.countDown();
+            try {
+                assertTrue(others.await(1, TimeUnit.MINUTES), "no other thread came");
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
 
         @Override
         public int[] encode(String text, boolean addSpecial, boolean parseSpecial) {
@@ -87,6 +101,9 @@ class TokenizerContractTests {
             shared.clear();
             for (int id : ids) {
                 shared.add(id);
+            }
+            if (Thread.currentThread() != creator) {
+                meet();
             }
             return shared.stream().mapToInt(Integer::intValue).toArray();
         }
