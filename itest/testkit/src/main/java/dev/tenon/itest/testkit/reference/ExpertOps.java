@@ -16,7 +16,8 @@ final class ExpertOps {
                     .terms(r -> r.logits().width()),
             OpReference.row(ExpertOp.ExpertLinear.class, (e, in, step, _) -> linear(e, in[0], in[1], step.weights))
                     .product(ExpertOp.ExpertLinear::weight),
-            OpReference.row(ExpertOp.WeightedSum.class, (_, in, _, _) -> weightedSum(in[0], in[1])));
+            OpReference.row(ExpertOp.WeightedSum.class, (_, in, _, _) -> weightedSum(in[0], in[1]))
+                    .terms(s -> s.shares().width()));
 
     private ExpertOps() {}
 

@@ -40,10 +40,13 @@ final class RowOps {
                                     step.weights,
                                     (x, weight) -> layerNorm(x, weight, Optional.empty(), n.eps())))
                     .terms(n -> n.weight().cols()),
-            OpReference.row(PartOp.PlainRmsNorm.class, (n, in, _, _) -> plainRmsNorm(n, in[0])),
+            OpReference.row(PartOp.PlainRmsNorm.class, (n, in, _, _) -> plainRmsNorm(n, in[0]))
+                    .terms(n -> n.x().width() / n.groups())
+                    .enlarging(n -> n.groups() > 1),
             OpReference.row(PartOp.Slice.class, (s, in, _, _) -> slice(s, in[0])),
             OpReference.row(PartOp.Join.class, (j, in, _, _) -> join(in[0], in[1], j.groups())),
-            OpReference.row(PartOp.HeadLinear.class, (l, in, step, _) -> headLinear(l.weight(), in[0], step.weights)),
+            OpReference.row(PartOp.HeadLinear.class, (l, in, step, _) -> headLinear(l.weight(), in[0], step.weights))
+                    .product(PartOp.HeadLinear::weight),
             OpReference.row(
                             CoreOp.Linear.class,
                             (l, in, step, _) -> linear(
@@ -51,7 +54,8 @@ final class RowOps {
                                     step.weights.matrix(l.weight(), 0),
                                     l.bias().map(step::vector)))
                     .product(CoreOp.Linear::weight),
-            OpReference.of(LowRankAdd.class, RowOps::lowRankAdd),
+            OpReference.of(LowRankAdd.class, RowOps::lowRankAdd)
+                    .product(add -> add.parts().getFirst().a()),
             // Angles that are computed in float32 lose 2^-24 of the position.
             OpReference.row(CoreOp.Rope.class, (r, in, step, t) -> rope(r.params(), in[0], step, t))
                     .terms(_ -> 2)
