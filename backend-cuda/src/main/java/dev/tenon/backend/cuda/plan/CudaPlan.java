@@ -24,7 +24,6 @@ import dev.tenon.kernels.nvidia.step.StepShape;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -112,7 +111,7 @@ public final class CudaPlan implements Plan {
                 input.address(),
                 logits,
                 on(GRAPHS)));
-        kernels.load(planned.repackModules(), Map.of());
+        kernels.load(planned.repackModules(), planned.headers());
         graphs.load(usualShapes(planned));
         try (WeightUpload upload = new WeightUpload(context, memory, launcher, allocator, planned)) {
             upload.run(weights);

@@ -78,7 +78,7 @@ public record DeviceWeight(BufferSpec buffer, Weight weight, DeviceFormat format
 
     /// {@return the module that has `repack_FORMAT`}
     public KernelModule repackModule() {
-        return KernelModule.of("embedding.cu", format.id());
+        return new KernelModule("embedding.cu", format.macros());
     }
 
     /// {@return the launch of [#repackModule] that rearranges blocks of the file into the weight's memory}

@@ -10,13 +10,6 @@ final class FragmentHeader {
 
     private FragmentHeader() {}
 
-    /// {@return the name by which the sources include it}
-    ///
-    /// @param id the format's name on the device
-    static String name(String id) {
-        return "format_" + id + ".cuh";
-    }
-
     /// {@return whether the kernels can take such blocks: whole groups of 8 weights}
     static boolean fits(int blockSize) {
         return blockSize % TAKEN == 0;
@@ -24,9 +17,9 @@ final class FragmentHeader {
 
     /// {@return the header's text: the decoder and a struct around it}
     ///
-    /// @param format the format, with a fragment
-    static String text(DeviceFormat format) {
-        CudaFragment fragment = format.fragment().orElseThrow();
+    /// @param format the format
+    /// @param fragment its decoder
+    static String text(DeviceFormat format, CudaFragment fragment) {
         return """
                 // %s, for blocks of %d weights in %d bytes.
                 #pragma once

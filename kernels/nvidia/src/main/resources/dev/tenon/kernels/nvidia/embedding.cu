@@ -46,7 +46,6 @@ extern "C" __global__ void TENON_ENTRY(dequantise_, )(
     }
 }
 
-#ifndef TENON_FORMAT_FILE
 template <class F>
 static DEVICE void repackAll(const u8* in, u8* out, i64 blocks, i64 firstBlock, i64 totalBlocks) {
     if constexpr (F::KIND == INTEGERS) {
@@ -65,4 +64,3 @@ extern "C" __global__ void TENON_ENTRY(repack_, )(
         const u8* in, u8* out, i64 blocks, i64 firstBlock, i64 totalBlocks) {
     repackAll<Format>(in, out, blocks, firstBlock, totalBlocks);
 }
-#endif

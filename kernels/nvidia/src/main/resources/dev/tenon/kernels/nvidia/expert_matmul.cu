@@ -3,10 +3,11 @@
 // has ordered them. A block has a tile of choices (x) and a tile of 128 rows of the expert's matrix (y).
 #include "gate.cuh"
 #include "matmul.cuh"
+#include "unit_layout.cuh"
 #include "unit_nibbles.cuh"
 
 #ifdef TENON_FORMAT_FILE
-typedef ForeignUnit<Format> FormatUnit;
+typedef UnitOf<Format>::Type FormatUnit;
 #else
 typedef TENON_JOIN3(Unit, TENON_FORMAT, ) FormatUnit;
 #endif

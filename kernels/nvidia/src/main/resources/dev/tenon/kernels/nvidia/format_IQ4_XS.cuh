@@ -1,16 +1,19 @@
-// IQ4_XS: 256 levels out of IQ4_NL's table, eight sub-blocks of 32 with a 6-bit scale each.
+// IQ4_XS: 256 levels out of a table of sixteen uneven ones, eight sub-blocks of 32 with a 6-bit scale each.
 //
 //   GGUF     | d:f16 | high: uint16 | low: uint8[4] | qs: uint8[128] |                      136 bytes a block
 //   device   | indices: u32[32] of every block ... | scales: int8[8] ... | d: f16 ... |     138 bytes a block
 //
 //   value[i] = d * scale[i / 32] * T[index i]
+//   T = -127 -104 -83 -65 -49 -35 -22 -10 1 13 25 38 53 69 89 113
 //   scale[s] = (low[s / 2] >> 4 (s % 2) & 15 | (high >> 2s & 3) << 4) - 32
 //
 //   unit j            sub-blocks 2j and 2j + 1
 //   device indices    two planes of 64 bytes, so that lanes side by side read whole sectors: the four words of
 //                     sub-block 2j + s stand at 64s + 16j; four_bit_table.cuh has a word
 #pragma once
-#include "format_IQ4_NL.cuh"
+#include "four_bit_table.cuh"
+
+DEVICE Table16 unevenLevels() { return Table16{{0xbfad9881u, 0xf6eaddcfu, 0x26190d01u, 0x71594535u}}; }
 
 struct IQ4_XS {
     static constexpr FormatKind KIND = INTEGERS;

@@ -1,7 +1,9 @@
 // The weight formats, and which of them this compilation is about.
 //
-//   -DTENON_FORMAT=Q6_K        one of the structs below
-//   -DTENON_FORMAT=NAME -DTENON_FORMAT_FILE="format_NAME.cuh"      a format of somebody else; the file defines
+//   -DTENON_FORMAT=Q6_K        one of the structs below, or a layout: the files of Q4_0, Q4_1 and IQ4_NL are made of the
+//                              formats' layouts (LayoutSource) and say what layout.cuh expects
+//   -DTENON_FORMAT=NAME -DTENON_FORMAT_FILE="format_NAME.cuh"      a format of somebody else; the file defines NAME, its
+//                              layout as layout.cuh says, or a decoder:
 //
 //       struct NAME {
 //           static constexpr int BLOCK = 256;   // weights in a block, a multiple of 8
@@ -37,6 +39,8 @@
 
 enum FormatKind { ELEMENTS, BLOCKS, INTEGERS };
 
+#include "layout.cuh"
+
 #include "format_BF16.cuh"
 #include "format_F16.cuh"
 #include "format_F32.cuh"
@@ -65,11 +69,25 @@ struct Foreign {
     }
 };
 
+// A layout, a decoder or one of ours as a format.
+template <class F, class = void, class = void>
+struct Shaped {
+    typedef Foreign<F> Type;
+};
+template <class F>
+struct Shaped<F, decltype((void) F::BITS), void> {
+    typedef FromLayout<F> Type;
+};
+template <class F>
+struct Shaped<F, void, decltype((void) F::KIND)> {
+    typedef F Type;
+};
+
 #ifdef TENON_FORMAT_FILE
 #include TENON_FORMAT_FILE
-typedef Foreign<TENON_FORMAT> Format;
-#elif defined(TENON_FORMAT)
-typedef TENON_FORMAT Format;
+#endif
+#ifdef TENON_FORMAT
+typedef Shaped<TENON_FORMAT>::Type Format;
 #endif
 
 // entry names: TENON_ENTRY(linear_, _t1) is linear_Q6_K_t1

@@ -260,6 +260,7 @@ struct IntegerProduct {
         constexpr int CHUNKS = UNIT / F::CHUNK;
         constexpr int WORDS = F::CHUNK / 16;
         constexpr int SCALES = F::INTERLEAVED ? 4 : UNIT / 32; // of the activations of a unit
+        constexpr int PER_SCALE = CHUNKS / SCALES;             // chunks under one of them
         float sum[N][T] = {};                                  // of scale * level * activation
         float low[N][T] = {};                                  // of minimum * activation
         float scale[T][SCALES];
@@ -298,7 +299,7 @@ struct IntegerProduct {
                         dot = dot4(w[n][k].z, v[k].z, dot);
                         dot = dot4(w[n][k].w, v[k].w, dot);
                     }
-                    sum[n][t] += (float) (dot * F::scale(lane[n], u, i)) * scale[t][i];
+                    sum[n][t] += (float) (dot * F::scale(lane[n], u, i)) * scale[t][i / PER_SCALE];
                     if constexpr (F::MINIMUMS) {
                         low[n][t] += (float) F::minimum(lane[n], u, i) * sums[t][i];
                     }

@@ -1,10 +1,11 @@
 // Entries of the matmul for one weight format: compile with -DTENON_FORMAT=Q6_K and the like (formats.cuh). matmul.cuh
 // says how it works.
 #include "matmul.cuh"
+#include "unit_layout.cuh"
 #include "unit_nibbles.cuh"
 
 #ifdef TENON_FORMAT_FILE
-typedef ForeignUnit<Format> FormatUnit;
+typedef UnitOf<Format>::Type FormatUnit;
 #else
 typedef TENON_JOIN3(Unit, TENON_FORMAT, ) FormatUnit;
 #endif

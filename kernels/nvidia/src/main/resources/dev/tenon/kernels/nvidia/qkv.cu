@@ -66,7 +66,7 @@ static constexpr DEVICE int bytesOf256() {
     if constexpr (F::KIND == BLOCKS) {
         return 512;
     } else {
-        return 256 / F::BLOCK * F::BYTES;
+        return 256 * F::BYTES / F::BLOCK;
     }
 }
 
@@ -100,12 +100,8 @@ static DEVICE void projectAll(const Projection& q, const Projection& k, const Pr
 
 #ifdef TENON_FORMAT_V_FILE
 #include TENON_FORMAT_V_FILE
-typedef Foreign<TENON_FORMAT_V> FormatV;
-#elif defined(TENON_FORMAT_FILE)
-typedef Format FormatV;
-#else
-typedef TENON_FORMAT_V FormatV;
 #endif
+typedef Shaped<TENON_FORMAT_V>::Type FormatV;
 
 #define QKV_NAME_(a, b, t) qkv_##a##_##b##_t##t
 #define QKV_NAME(a, b, t) QKV_NAME_(a, b, t)

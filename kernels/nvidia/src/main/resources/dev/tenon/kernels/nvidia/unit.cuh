@@ -139,32 +139,6 @@ struct UnitQ8_0 {
     }
 };
 
-// Planes q:uint8[16], d:f16. Low nibbles are weights 0..15, high ones 16..31; d * (q - 8)
-struct UnitQ4_0 {
-    using Row = PlanesRow<32, 16, 0, 2>;
-    uint4 q[4];
-    u16 d[4];
-
-    DEVICE void load(const Row& row, int chunk, int, int cols) {
-        loadScales4(d, row.d, chunk, cols);
-#pragma unroll
-        for (int g = 0; g < 4; g++) {
-            int col = chunk * 128 + g * 32;
-            q[g] = col < cols ? loadBytes16(row.q + col / 2) : make_uint4(0, 0, 0, 0);
-        }
-    }
-
-    DEVICE void decode(int, int u, int part, uint2 (&out)[2][4]) const {
-#pragma unroll
-        for (int g = 0; g < 2; g++) {
-            u32 scale = twice((u32)d[2 * part + g]);
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                out[g][i] = scaled(word(q[2 * part + g], i) >> 4 * u & 0x0f0f0f0fu, 0x64086408u, scale);
-        }
-    }
-};
-
 // Planes {a, b, c: uint8[64]}, scales:int8[16], d:f16. Levels 0 to 2 are the upper six bits of a, b, c; the fourth is the
 // lower two of all three
 struct UnitQ6_K {

@@ -49,30 +49,8 @@ struct UnitMXFP4 {
     }
 };
 
-// IQ4_NL's levels with flipped signs: bytes one above 128.
+// IQ4_XS's levels with flipped signs: bytes one above 128.
 DEVICE Table16 unevenBytes() { return Table16{{0x3f2d1801u, 0x766a5d4fu, 0xa6998d81u, 0xf1d9c5b5u}}; }
-
-// Planes indices:u32[4], d:f16
-struct UnitIQ4_NL {
-    using Row = PlanesRow<32, 16, 0, 2>;
-    uint4 q[4];
-    u16 d[4];
-
-    DEVICE void load(const Row& row, int chunk, int, int cols) {
-        loadScales4(d, row.d, chunk, cols);
-        loadPieces4(q, row.q, chunk, cols);
-    }
-
-    DEVICE void decode(int, int u, int part, uint2 (&out)[2][4]) const {
-#pragma unroll
-        for (int g = 0; g < 2; g++) {
-            u32 scale = twice((u32)d[2 * part + g]);
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                out[g][i] = scaled(unevenBytes()(word(q[2 * part + g], i) >> 16 * u), 0x64806480u, scale);
-        }
-    }
-};
 
 // Planes indices:u32[32], scales:int8[8], d:f16
 struct UnitIQ4_XS {
@@ -98,28 +76,6 @@ struct UnitIQ4_XS {
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 out[g][i] = scaled(unevenBytes()(word(q[2 * part + g], i) >> 16 * u), 0x64806480u, scale);
-        }
-    }
-};
-
-// Planes qs:uint8[16], {d, m}:f16[2]
-struct UnitQ4_1 {
-    using Row = PlanesRow<32, 16, 0, 4>;
-    uint4 q[4];
-    u32 d[4];
-
-    DEVICE void load(const Row& row, int chunk, int, int cols) {
-        loadWords4(d, row.d, chunk, cols);
-        loadPieces4(q, row.q, chunk, cols);
-    }
-
-    DEVICE void decode(int, int u, int part, uint2 (&out)[2][4]) const {
-#pragma unroll
-        for (int g = 0; g < 2; g++) {
-            u32 both = d[2 * part + g];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                out[g][i] = shifted(word(q[2 * part + g], i) >> 4 * u & 0x0f0f0f0fu, twiceLow(both), twiceHigh(both));
         }
     }
 };

@@ -109,6 +109,12 @@ public final class ItestCommand implements TenonCommand {
     private Set<String> wanted = Set.of();
 
     @Option(
+            names = "--layouts",
+            description =
+                    "Test a backend with the kernels that it makes of these formats' layouts, in place of its own.")
+    private boolean layouts;
+
+    @Option(
             names = "--model",
             paramLabel = "FILE",
             description =
@@ -198,7 +204,7 @@ public final class ItestCommand implements TenonCommand {
                     backends,
                     sorted,
                     kernels,
-                    new Contracts.Choices(device, settings, rounds, large, wanted, told),
+                    new Contracts.Choices(device, settings, rounds, large, wanted, layouts, told),
                     progress);
             if (!chosen.isEmpty()) {
                 contracts.suites(chosen, backend == null ? null : installed(), served(chosen));

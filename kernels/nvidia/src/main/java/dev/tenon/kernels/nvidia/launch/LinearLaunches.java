@@ -483,6 +483,9 @@ public final class LinearLaunches {
     private KernelModule pair(DeviceFormat format, DeviceFormat other, MvGeometry geometry) {
         Map<String, String> macros = format.macros();
         macros.put("TENON_FORMAT_V", other.id());
+        if (other.hasHeader()) {
+            macros.put("TENON_FORMAT_V_FILE", "\"" + other.headerName() + "\"");
+        }
         macros.putAll(schedule.macros());
         macros.putAll(geometry.macros());
         return new KernelModule("qkv.cu", macros);

@@ -18,11 +18,8 @@ import java.util.Map;
 public record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes) {
     private static final Map<String, Integer> SLOT_BYTES = Map.ofEntries(
             Map.entry("Q8_0", 72),
-            Map.entry("Q4_0", 40),
-            Map.entry("Q4_1", 40),
             Map.entry("Q5_0", 48),
             Map.entry("Q5_1", 48),
-            Map.entry("IQ4_NL", 40),
             Map.entry("IQ4_XS", 40),
             Map.entry("MXFP4", 40),
             Map.entry("Q6_K", 56),
@@ -98,7 +95,9 @@ public record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes
 
     /// {@return bytes of the ring that a thread needs for a row of the weight and a stage}
     static int slotBytes(DeviceFormat format) {
-        return SLOT_BYTES.getOrDefault(format.id(), THIRD_PARTY_SLOT_BYTES);
+        return format.layout()
+                .map(layout -> layout.pieceBytes() * (layout.unit() < 64 ? 2 : 1))
+                .orElseGet(() -> SLOT_BYTES.getOrDefault(format.id(), THIRD_PARTY_SLOT_BYTES));
     }
 
     /// {@return stages of the ring, as compiled}

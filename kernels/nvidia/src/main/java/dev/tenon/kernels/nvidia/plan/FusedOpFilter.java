@@ -9,11 +9,9 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.api.kernel.cuda.CudaFragment;
-import dev.tenon.kernels.nvidia.DeviceFormat;
+import dev.tenon.kernels.nvidia.DeviceFormats;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -23,15 +21,15 @@ import java.util.stream.Stream;
 /// @param graph the graph
 /// @param readers what reads its values
 /// @param weights formats of its weights
-/// @param fragments block decoders of other bundles, by format
-record FusedOpFilter(Graph graph, Readers readers, Weights weights, Map<String, CudaFragment> fragments) {
+/// @param formats how formats lie on the device
+record FusedOpFilter(Graph graph, Readers readers, Weights weights, DeviceFormats formats) {
     /// {@return the graph with every fused op that does not fit replaced by ops that it stands for}
     ///
     /// @param graph the graph
     /// @param weights formats of its weights
-    /// @param fragments block decoders of other bundles, by format
-    static Graph expandUnfit(Graph graph, Weights weights, Map<String, CudaFragment> fragments) {
-        FusedOpFilter filter = new FusedOpFilter(graph, new Readers(graph), weights, fragments);
+    /// @param formats how formats lie on the device
+    static Graph expandUnfit(Graph graph, Weights weights, DeviceFormats formats) {
+        FusedOpFilter filter = new FusedOpFilter(graph, new Readers(graph), weights, formats);
         List<Op> ops = new ArrayList<>();
         graph.ops().forEach(op -> ops.addAll(NvidiaOps.row(op).fitted().apply(op, filter)));
         return graph.withOps(ops);
@@ -95,12 +93,11 @@ record FusedOpFilter(Graph graph, Readers readers, Weights weights, Map<String, 
     }
 
     private boolean same(Weight a, Weight b) {
-        return DeviceFormat.of(weights.format(a.name()), fragments)
-                .equals(DeviceFormat.of(weights.format(b.name()), fragments));
+        return formats.of(weights.format(a.name())).equals(formats.of(weights.format(b.name())));
     }
 
     private boolean noFragment(Weight a) {
-        return DeviceFormat.of(weights.format(a.name()), fragments).fragment().isEmpty();
+        return formats.of(weights.format(a.name())).fragment().isEmpty();
     }
 
     /// Whether the first half of a shared expert has a kernel of its own.

@@ -70,11 +70,11 @@ public final class GraphPlanner {
     private final int maxLogitRows;
 
     private GraphPlanner(PlanRequest request) {
-        this.graph = FusedOpFilter.expandUnfit(request.graph(), request.weights(), request.fragments());
+        this.graph = FusedOpFilter.expandUnfit(request.graph(), request.weights(), request.formats());
         this.options = request.options();
         this.traits = request.traits();
         this.ownOps = new OwnOps(request.ownOps());
-        this.weights = new WeightList(request.weights(), request.fragments(), buffers);
+        this.weights = new WeightList(request.weights(), request.formats(), buffers);
         this.linears = new LinearLaunches(
                 request.schedule(),
                 !"off".equals(options.settings().get(TENSOR_CORES)),

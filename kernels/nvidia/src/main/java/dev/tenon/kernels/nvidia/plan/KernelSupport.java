@@ -9,6 +9,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.api.kernel.cuda.CudaOpKernel;
+import dev.tenon.kernels.nvidia.DeviceFormats;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -62,7 +63,7 @@ public final class KernelSupport {
     /// @param compiles whether kernels can be compiled; asked only where that matters
     /// @return how well, and why
     public static Support of(Op op, Weights weights, Collection<KernelProvider> offered, BooleanSupplier compiles) {
-        return new OpSupport(weights, fragments(offered), ownOps(offered), compiles, offered).of(op);
+        return new OpSupport(weights, new DeviceFormats(fragments(offered), compiles), ownOps(offered), offered).of(op);
     }
 
     /// {@return whether there is a kernel for the whole op}

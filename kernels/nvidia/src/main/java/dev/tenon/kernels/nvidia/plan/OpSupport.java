@@ -5,29 +5,22 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
-import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.api.kernel.cuda.CudaOpKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.DeviceFormat;
+import dev.tenon.kernels.nvidia.DeviceFormats;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
-import java.util.function.BooleanSupplier;
 
 /// Judges how well ops run, by their rows.
 ///
 /// @param weights formats of the ops' weights
-/// @param fragments block decoders of other bundles, by format
+/// @param formats how formats lie on the device
 /// @param ownOps kernels of other bundles for ops of their own, in the order of the rule
-/// @param compiles whether kernels can be compiled; asked only where that matters
 /// @param libraries bundles whose libraries are named beside the kernels that they stand in for
 record OpSupport(
-        Weights weights,
-        Map<String, CudaFragment> fragments,
-        List<CudaOpKernel> ownOps,
-        BooleanSupplier compiles,
-        Collection<KernelProvider> libraries) {
+        Weights weights, DeviceFormats formats, List<CudaOpKernel> ownOps, Collection<KernelProvider> libraries) {
     /// {@return how well an op runs, and why}
     Support of(Op op) {
         return NvidiaOps.row(op).support().apply(op, this);
@@ -35,7 +28,7 @@ record OpSupport(
 
     /// {@return the same for ops inside of others}
     OpSupport inside() {
-        return new OpSupport(weights, fragments, ownOps, compiles, List.of());
+        return new OpSupport(weights, formats, ownOps, List.of());
     }
 
     /// {@return what is said of an op whose kernel takes float32}
@@ -55,7 +48,7 @@ record OpSupport(
     /// @param kind what reports call the kernel
     Support matrix(String kind, Weight weight) {
         QuantFormat format = weights.format(weight.name());
-        DeviceFormat device = DeviceFormat.of(format, fragments);
+        DeviceFormat device = formats.of(format);
         return device.transcoded()
                 ? new Support(
                         Support.Level.GENERIC,

@@ -59,7 +59,7 @@ final class OwnOps {
                     Support.Level.NONE,
                     "op " + op.kind() + " is a bundle's own: it needs a kernel, and none is offered here, or a CPU");
         }
-        if (!judge.compiles().getAsBoolean()) {
+        if (!judge.formats().compiles().getAsBoolean()) {
             return new Support(
                     Support.Level.NONE,
                     "op " + op.kind() + " is a bundle's own, and nothing here compiles its kernel "

@@ -11,9 +11,9 @@ import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.Fusion;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.kernel.KernelProvider;
-import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.api.kernel.cuda.CudaOpKernel;
+import dev.tenon.kernels.nvidia.DeviceFormats;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ import java.util.Map;
 /// @param graph graph of core ops and fused ops
 /// @param weights its weights
 /// @param options limits, with the device's settings below those of the plan
-/// @param fragments block decoders of other bundles, by format
+/// @param formats how formats lie on the device
 /// @param ownOps kernels of other bundles for ops of their own, in the order of the rule
 /// @param libraries libraries that compute products of many rows, by the weights' format
 /// @param traits the device
@@ -36,7 +36,7 @@ public record PlanRequest(
         Graph graph,
         Weights weights,
         PlanOptions options,
-        Map<String, CudaFragment> fragments,
+        DeviceFormats formats,
         List<CudaOpKernel> ownOps,
         Map<String, CudaMatmul> libraries,
         DeviceTraits traits,
@@ -60,11 +60,11 @@ public record PlanRequest(
             boolean compiles,
             String backend) {
         PlanOptions options = withSettings(request.options(), settings);
-        Map<String, CudaFragment> fragments = KernelSupport.fragments(offered);
+        DeviceFormats formats = new DeviceFormats(KernelSupport.fragments(offered), () -> compiles);
         List<CudaOpKernel> ownOps = KernelSupport.ownOps(offered);
         Graph graph = request.graph().expanded(op -> !KernelSupport.isFused(op));
         graph = options.fuse() ? Fusion.fuse(graph, KernelSupport::isFused) : graph.expanded();
-        List<Issue> issues = refusals(graph, request.weights(), fragments, ownOps, options, compiles);
+        List<Issue> issues = refusals(graph, request.weights(), formats, ownOps, options, compiles);
         if (!issues.isEmpty()) {
             throw new UnsupportedModelException(
                     "graph " + request.graph().name() + " cannot run on the " + backend + " backend", issues);
@@ -80,7 +80,7 @@ public record PlanRequest(
                 graph,
                 request.weights(),
                 options,
-                fragments,
+                formats,
                 ownOps,
                 KernelSupport.libraries(offered),
                 compiles ? traits : traits.asOldest(),
@@ -94,7 +94,7 @@ public record PlanRequest(
     public PlanRequest with(String name, String value) {
         Map<String, String> settings = new HashMap<>(options.settings());
         settings.put(name, value);
-        return new PlanRequest(graph, weights, with(options, settings), fragments, ownOps, libraries, traits, schedule);
+        return new PlanRequest(graph, weights, with(options, settings), formats, ownOps, libraries, traits, schedule);
     }
 
     private static PlanOptions withSettings(PlanOptions o, Map<String, String> below) {
@@ -112,7 +112,7 @@ public record PlanRequest(
     static List<Issue> refusals(
             Graph graph,
             Weights weights,
-            Map<String, CudaFragment> fragments,
+            DeviceFormats formats,
             List<CudaOpKernel> ownOps,
             PlanOptions options,
             boolean compiles) {
@@ -134,7 +134,7 @@ public record PlanRequest(
                             + String.join(", ", graph.outputs().keySet()) + ") are not supported by NVIDIA kernels yet",
                     "outputs"));
         }
-        OpSupport judge = new OpSupport(weights, fragments, ownOps, () -> compiles, List.of());
+        OpSupport judge = new OpSupport(weights, formats, ownOps, List.of());
         issues.addAll(GraphSupport.refusals(graph, judge::of));
         return issues;
     }

@@ -3,6 +3,7 @@ package dev.tenon.kernels.nvidia.plan;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.Constant;
+import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.Launch;
@@ -157,8 +158,9 @@ public final class PlannedGraph {
     public Map<String, String> headers() {
         Map<String, String> headers = new LinkedHashMap<>(texts);
         for (DeviceWeight weight : matrices) {
-            if (weight.format().fragment().isPresent()) {
-                headers.put(weight.format().headerName(), weight.format().header());
+            DeviceFormat format = weight.format();
+            if (format.hasHeader() && !headers.containsKey(format.headerName())) {
+                headers.put(format.headerName(), format.header().orElseThrow());
             }
         }
         return headers;

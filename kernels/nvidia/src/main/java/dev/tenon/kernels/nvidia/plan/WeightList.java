@@ -5,11 +5,11 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.cpu.OpWeight;
-import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.Constant;
 import dev.tenon.kernels.nvidia.DeviceFormat;
+import dev.tenon.kernels.nvidia.DeviceFormats;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.launch.BufferList;
 import java.lang.foreign.MemorySegment;
@@ -26,16 +26,16 @@ final class WeightList {
     private static final int SPARE_BYTES = 16;
 
     private final Weights weights;
-    private final Map<String, CudaFragment> fragments;
+    private final DeviceFormats formats;
     private final BufferList buffers;
     private final Map<Weight, DeviceWeight> matrices = new LinkedHashMap<>();
     private final Map<Weight, BufferSpec> decoded = new HashMap<>();
     private final Map<Integer, BufferSpec> ones = new HashMap<>();
     private final List<Constant> constants = new ArrayList<>();
 
-    WeightList(Weights weights, Map<String, CudaFragment> fragments, BufferList buffers) {
+    WeightList(Weights weights, DeviceFormats formats, BufferList buffers) {
         this.weights = weights;
-        this.fragments = fragments;
+        this.formats = formats;
         this.buffers = buffers;
     }
 
@@ -44,7 +44,7 @@ final class WeightList {
         return matrices.computeIfAbsent(weight, w -> {
             QuantFormat format = weights.format(w.name());
             checkedBytes(w, format);
-            DeviceFormat device = DeviceFormat.of(format, fragments);
+            DeviceFormat device = formats.of(format);
             long rows = Math.multiplyExact(w.rows(), w.slices());
             BufferSpec buffer =
                     buffers.add(BufferSpec.Kind.WEIGHT, w.name(), device.bytes(rows * w.cols()) + SPARE_BYTES);

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.error.BackendException;
+import dev.tenon.kernels.nvidia.DeviceFormat;
+import dev.tenon.kernels.nvidia.DeviceFormats;
+import dev.tenon.kernels.nvidia.plan.TestGraphs;
 import dev.tenon.kernels.nvidia.source.CudaSource;
 import dev.tenon.kernels.nvidia.source.KernelCatalogue;
 import dev.tenon.kernels.nvidia.source.KernelModule;
@@ -44,6 +47,22 @@ class CompileTests {
                                 new KernelModule("qkv.cu", Map.of("TENON_FORMAT", "Q4_K", "TENON_FORMAT_V", "Q6_K")))
                         .map(module -> DynamicTest.dynamicTest(
                                 module.name() + " " + architecture, () -> compiles(module, architecture))));
+    }
+
+    /// The sources with a format that is made of its layout.
+    @TestFactory
+    Stream<DynamicTest> kernelsOfALayoutCompile() {
+        DeviceFormat format = new DeviceFormats(Map.of(), () -> true).of(TestGraphs.named("LAID"));
+        Map<String, String> macros = format.macros();
+        macros.put("TENON_FORMAT_V", "Q6_K");
+        Map<String, String> header = Map.of(format.headerName(), format.header().orElseThrow());
+        return Stream.of("embedding", "linear", "qkv", "matmul", "experts", "expert_matmul")
+                .map(name -> DynamicTest.dynamicTest(name, () -> {
+                    KernelModule module = new KernelModule(name + ".cu", macros);
+                    byte[] code = nvrtc.compile(
+                            KernelCatalogue.source(module, header), KernelCatalogue.options(module, "sm_90a"));
+                    assertEquals(0x7f, code[0], "no ELF file");
+                }));
     }
 
     @TestFactory

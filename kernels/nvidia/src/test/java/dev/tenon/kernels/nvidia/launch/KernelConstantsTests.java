@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.kernels.nvidia.DeviceFormat;
+import dev.tenon.kernels.nvidia.DeviceFormats;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.plan.TestGraphs;
@@ -162,9 +163,12 @@ class KernelConstantsTests {
     @MethodSource("dev.tenon.kernels.nvidia.DeviceFormat#nativeIds")
     void aFormatHasTheBlocksOfItsSource(String id) {
         String file = "format_" + id + ".cuh";
-        DeviceFormat format = DeviceFormat.of(TestGraphs.named(id), Map.of());
+        DeviceFormat format = DeviceFormats.OWN.of(TestGraphs.named(id));
         assertEquals(constant(file, "BLOCK"), format.blockSize());
         assertEquals(constant(file, "BYTES"), format.blockBytes());
+        if (format.layout().isPresent()) { // ShippedLayoutTests
+            return;
+        }
         assertEquals(find(file, "KIND = (\\w+);").group(1).equals("INTEGERS"), format.integer());
         int unitBytes = 16;
         int span = 4;

@@ -16,7 +16,14 @@ class MvGeometryTests {
     private static DeviceFormat format(String id) {
         boolean blocksOf256 = id.endsWith("_K");
         return new DeviceFormat(
-                id, blocksOf256 ? 256 : 32, blocksOf256 ? 210 : 34, true, true, false, Optional.empty());
+                id,
+                blocksOf256 ? 256 : 32,
+                blocksOf256 ? 210 : 34,
+                true,
+                true,
+                false,
+                Optional.empty(),
+                Optional.empty());
     }
 
     private static int threads(MvSchedule schedule, String format, int rows, int cols) {

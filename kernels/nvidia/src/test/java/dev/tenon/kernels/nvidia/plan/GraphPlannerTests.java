@@ -21,6 +21,7 @@ import dev.tenon.api.kernel.cuda.CudaFragment;
 import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
+import dev.tenon.kernels.nvidia.DeviceFormats;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.Launch;
@@ -329,15 +330,52 @@ class GraphPlannerTests {
     }
 
     @Test
+    void aLayoutTakesPartInEveryKernel() {
+        TestGraphs t = new TestGraphs();
+        PlannedGraph planned = plan(t, Fusion.fuse(t.decoder("LAID", "LAID", false)), TestGraphs.options(8, 1));
+        List<String> entries = entries(planned, new StepShape(1, 1, false));
+        assertTrue(entries.contains("qkv_Third_LAID_Third_LAID_t1"), entries::toString);
+        assertTrue(entries.contains("gate_up_Third_LAID_t1"), entries::toString);
+        String header = planned.headers().get("format_Third_LAID.cuh");
+        assertTrue(header.contains("struct Third_LAID") && header.contains("BITS = 5"), header);
+        List<KernelModule> modules = new ArrayList<>(planned.modules(List.of(new StepShape(1, 1, false))));
+        modules.addAll(planned.repackModules());
+        for (KernelModule module : modules) {
+            String options = String.join(" ", module.options());
+            assertEquals(
+                    options.contains("-DTENON_FORMAT=Third_LAID"),
+                    options.contains("-DTENON_FORMAT_FILE=\"format_Third_LAID.cuh\""),
+                    options);
+            assertEquals(
+                    options.contains("-DTENON_FORMAT_V=Third_LAID"),
+                    options.contains("-DTENON_FORMAT_V_FILE=\"format_Third_LAID.cuh\""),
+                    options);
+        }
+        assertEquals(1, planned.repackModules().size());
+    }
+
+    @Test
+    void aLayoutIsDecodedToF16WhereNothingCompiles() {
+        DeviceFormats without = new DeviceFormats(Map.of(), () -> false);
+        assertTrue(without.of(TestGraphs.named("LAID")).transcoded());
+        assertTrue(new DeviceFormats(Map.of(), () -> true)
+                .of(TestGraphs.named("LAID"))
+                .layout()
+                .isPresent());
+    }
+
+    @Test
     void keysAndValuesOfDifferentTypesNeedCompiledKernels() {
         TestGraphs t = new TestGraphs();
         PlanOptions mixed =
                 PlanOptions.builder(64).maxBatchTokens(8).valueType(KvType.Q8_0).build();
-        List<Issue> issues = PlanRequest.refusals(t.decoder("F16", "F16", false), t, Map.of(), List.of(), mixed, false);
+        List<Issue> issues =
+                PlanRequest.refusals(t.decoder("F16", "F16", false), t, DeviceFormats.OWN, List.of(), mixed, false);
         assertEquals(1, issues.size(), issues::toString);
         assertTrue(issues.getFirst().message().contains("Q8_0"), issues::toString);
         assertEquals(
-                List.of(), PlanRequest.refusals(t.decoder("F16", "F16", false), t, Map.of(), List.of(), mixed, true));
+                List.of(),
+                PlanRequest.refusals(t.decoder("F16", "F16", false), t, DeviceFormats.OWN, List.of(), mixed, true));
     }
 
     @Test

@@ -25,6 +25,7 @@ import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.kernels.nvidia.DeviceFormats;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -194,7 +195,8 @@ class OpSupportTests {
         Graph decoder = t.decoder("Q8_0", "Q8_0", true);
         Value first = decoder.ops().getFirst().outputs().getFirst();
         Graph graph = new Graph("hidden", decoder.ops(), decoder.output(), Map.of("states", first));
-        List<Issue> issues = PlanRequest.refusals(graph, t, Map.of(), List.of(), TestGraphs.options(8, 1), true);
+        List<Issue> issues =
+                PlanRequest.refusals(graph, t, DeviceFormats.OWN, List.of(), TestGraphs.options(8, 1), true);
         assertEquals(1, issues.size(), issues.toString());
         assertTrue(issues.getFirst().message().contains("states"), issues.toString());
     }

@@ -23,6 +23,7 @@ import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cuda.CudaOpKernel;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.kernels.nvidia.DeviceFormats;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.OwnOpSource;
@@ -33,7 +34,6 @@ import dev.tenon.kernels.nvidia.step.StepShape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /// Ops that bundles define, with kernels in CUDA C that bundles offer.
@@ -163,7 +163,7 @@ class OwnOpTests {
 
     @Test
     void weightsAreDecodedFromTheirFirstRowOn() {
-        WeightList list = new WeightList(new Counting(), Map.of(), new BufferList());
+        WeightList list = new WeightList(new Counting(), DeviceFormats.OWN, new BufferList());
         Weight tensor = new Weight("own.weight", 3, 4, 2);
         assertEquals(list.floats(tensor.rows(1, 3)), list.floats(tensor.rows(1, 3)));
         assertNotEquals(list.floats(tensor), list.floats(tensor.rows(1, 3)));
@@ -198,7 +198,7 @@ class OwnOpTests {
         support = KernelSupport.of(graph(WIDTH / 2).ops().get(1), t, offered, () -> true);
         assertEquals(Support.Level.NONE, support.level());
         List<Issue> issues = PlanRequest.refusals(
-                graph(WIDTH), t, Map.of(), KernelSupport.ownOps(offered), TestGraphs.options(8, 1), false);
+                graph(WIDTH), t, DeviceFormats.OWN, KernelSupport.ownOps(offered), TestGraphs.options(8, 1), false);
         assertEquals(3, issues.size(), issues.toString());
     }
 

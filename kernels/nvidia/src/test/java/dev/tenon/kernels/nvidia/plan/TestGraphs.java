@@ -13,7 +13,9 @@ import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
+import dev.tenon.api.quant.layout.BlockLayout;
 import dev.tenon.kernels.nvidia.DeviceFormat;
+import dev.tenon.kernels.nvidia.DeviceFormats;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.quant.formats.BF16Format;
@@ -66,12 +68,13 @@ public final class TestGraphs implements Weights {
                 new IQ4_NLFormat(),
                 new IQ4_XSFormat(),
                 new MXFP4Format(),
-                new Unknown("RARE", new Q5_1Format()));
+                new Unknown("RARE", new Q5_1Format(), Optional.empty()),
+                new Unknown("LAID", new Q5_0Format(), new Q5_0Format().layout()));
         all.forEach(f -> FORMATS.put(f.id(), f));
     }
 
-    /// A format that no kernel knows, with the blocks of another one.
-    private record Unknown(String id, QuantFormat blocks) implements QuantFormat {
+    /// A format that no kernel knows, with the blocks of another one; kernels can be made of its layout.
+    private record Unknown(String id, QuantFormat blocks, Optional<BlockLayout> layout) implements QuantFormat {
         @Override
         public int ggmlType() {
             return 1000;
@@ -187,7 +190,7 @@ public final class TestGraphs implements Weights {
                 graph,
                 this,
                 options,
-                KernelSupport.fragments(List.of(offered)),
+                new DeviceFormats(KernelSupport.fragments(List.of(offered)), () -> true),
                 KernelSupport.ownOps(List.of(offered)),
                 KernelSupport.libraries(List.of(offered)),
                 traits,
@@ -195,7 +198,7 @@ public final class TestGraphs implements Weights {
     }
 
     DeviceFormat deviceFormat(String id) {
-        return DeviceFormat.of(named(id), Map.of());
+        return DeviceFormats.OWN.of(named(id));
     }
 
     Weight matrix(String name, int cols, int rows, String format) {

@@ -31,6 +31,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.osgi.framework.Constants;
 
 /// Runs the contract of each service that a bundle offers.
@@ -42,6 +43,7 @@ public final class Contracts {
     /// @param rounds how often devices and plans are opened and closed
     /// @param large whether sizes of real models are tested, too
     /// @param wanted ids of the formats that a backend is tested with; all if empty
+    /// @param layouts whether it knows the formats by their layouts alone
     /// @param arguments of logits processors and constraints, by their ids
     public record Choices(
             String device,
@@ -49,6 +51,7 @@ public final class Contracts {
             int rounds,
             boolean large,
             Set<String> wanted,
+            boolean layouts,
             Map<String, String> arguments) {}
 
     private final List<Backend> backends;
@@ -100,6 +103,7 @@ public final class Contracts {
         }
         List<QuantFormat> chosen = formats.stream()
                 .filter(f -> choices.wanted().isEmpty() || choices.wanted().contains(f.id()))
+                .flatMap(f -> choices.layouts() ? LayoutOnly.of(f).stream() : Stream.of(f))
                 .toList();
         title.add("backend " + backend.id() + ": " + probe.reason());
         title.add("formats " + chosen.stream().map(QuantFormat::id).collect(Collectors.joining(" ")));

@@ -69,7 +69,7 @@ class SuiteTests {
                 List.of(),
                 formats,
                 List.of(),
-                new Contracts.Choices("", Map.of(), 1, false, Set.of(), Map.of()),
+                new Contracts.Choices("", Map.of(), 1, false, Set.of(), false, Map.of()),
                 heard::add);
         contracts.suites(List.of(Suite.GGUF), null, List.of());
         Report report = contracts.report();

@@ -147,19 +147,40 @@ final class NibbleFormats {
         }
     }
 
-    /// Q4_1 and Q5_1. Planes `qs: uint8[16]`, `fifths: u32` (Q5_1), `{d, m}: f16[2]`.
-    static final class Minimum extends WeightFormat {
-        private final boolean five;
-
-        Minimum(boolean five) {
-            super(32, five ? 24 : 20, five ? 24 : 20);
-            this.five = five;
+    /// Q4_1. Planes `qs: uint8[16]`, `{d, -m}: f16[2]`.
+    static final class Q41 extends WeightFormat {
+        Q41() {
+            super(32, 20, 20);
         }
 
         @Override
         void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
-            int fifths = five ? tensor.get(Arrays.INT, blocks * 16 + 4 * number) : 0;
-            long factors = blocks * (bytes - 4) + 4 * number;
+            long factors = blocks * 16 + 4 * number;
+            for (int i = 0; i < 32; i++) {
+                int level = unsigned(tensor, number * 16 + (i & 15)) >> 4 * (i >> 4) & 15;
+                out[at + i] = f16(tensor, factors) * level - f16(tensor, factors + 2);
+            }
+        }
+
+        @Override
+        void repack(MemorySegment in, MemorySegment out, long blocks, long number) {
+            copy(in, 4, out, number * 16, 16);
+            copy(in, 0, out, blocks * 16 + 4 * number, 2);
+            short minimum = in.get(Arrays.SHORT, 2);
+            out.set(Arrays.SHORT, blocks * 16 + 4 * number + 2, (short) (minimum ^ Short.MIN_VALUE));
+        }
+    }
+
+    /// Q5_1. Planes `qs: uint8[16]`, `fifths: u32`, `{d, m}: f16[2]`.
+    static final class Q51 extends WeightFormat {
+        Q51() {
+            super(32, 24, 24);
+        }
+
+        @Override
+        void decode(MemorySegment tensor, long blocks, long number, float[] out, int at) {
+            int fifths = tensor.get(Arrays.INT, blocks * 16 + 4 * number);
+            long factors = blocks * 20 + 4 * number;
             for (int i = 0; i < 32; i++) {
                 int level = level(tensor, number * 16, fifths, i);
                 out[at + i] = f16(tensor, factors) * level + f16(tensor, factors + 2);
@@ -168,11 +189,9 @@ final class NibbleFormats {
 
         @Override
         void repack(MemorySegment in, MemorySegment out, long blocks, long number) {
-            copy(in, bytes - 16, out, number * 16, 16);
-            if (five) {
-                out.set(Arrays.INT, blocks * 16 + 4 * number, repackFifths(in.get(Arrays.INT, 4)));
-            }
-            copy(in, 0, out, blocks * (bytes - 4) + 4 * number, 4);
+            copy(in, 8, out, number * 16, 16);
+            out.set(Arrays.INT, blocks * 16 + 4 * number, repackFifths(in.get(Arrays.INT, 4)));
+            copy(in, 0, out, blocks * 20 + 4 * number, 4);
         }
     }
 }
