@@ -1,2 +1,2 @@
-/// Rules for generations that requests choose by name.
+/// Rules for generations that are chosen by name.
 package org.example.rules;

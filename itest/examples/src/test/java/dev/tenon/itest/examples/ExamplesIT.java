@@ -204,7 +204,11 @@ class ExamplesIT {
         List<String> free = List.of("run", "-m", LLAMA.toString(), "-p", "a", "-n", "30", "--temp", "0", "--raw");
         List<String> ruled = new ArrayList<>(free);
         ruled.addAll(List.of("--logits-processor", "no-repeat=1"));
-        assertNotEquals(platform.run(free.toArray(String[]::new)), platform.run(ruled.toArray(String[]::new)));
+        List<String> plain = platform.run(free.toArray(String[]::new));
+        assertNotEquals(plain, platform.run(ruled.toArray(String[]::new)));
+        List<String> proposed = new ArrayList<>(free);
+        proposed.addAll(List.of("--speculate", "phrases=" + plain.getFirst()));
+        assertEquals(plain, platform.run(proposed.toArray(String[]::new)));
     }
 
     @Test

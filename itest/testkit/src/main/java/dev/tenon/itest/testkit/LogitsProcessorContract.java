@@ -67,46 +67,15 @@ public abstract class LogitsProcessorContract extends NamedRuleContract<LogitsPr
 
         /// Processes logits, and takes one of the tokens that are left.
         float[] step(float[] logits) {
-            History history = new History(tokens);
-            processor.process(history, logits);
-            history.ended = true;
+            try (LentHistory history = new LentHistory(tokens)) {
+                processor.process(history, logits);
+            }
             int[] left = IntStream.range(0, size)
                     .filter(id -> logits[id] > Float.NEGATIVE_INFINITY)
                     .toArray();
             tokens = Arrays.copyOf(tokens, tokens.length + 1);
             tokens[tokens.length - 1] = left.length > 0 ? left[random.nextInt(left.length)] : random.nextInt(size);
             return logits;
-        }
-    }
-
-    /// Lent for one call.
-    private static final class History implements LogitsProcessor.TokenHistory {
-        private final int[] tokens;
-        private volatile boolean ended;
-
-        History(int[] tokens) {
-            this.tokens = tokens;
-        }
-
-        private void lent() {
-            if (ended) {
-                throw new IllegalStateException("a history was used after the call that it was lent for");
-            }
-        }
-
-        @Override
-        public int length() {
-            lent();
-            return tokens.length;
-        }
-
-        @Override
-        public int token(int index) {
-            lent();
-            if (index < 0 || index >= tokens.length) {
-                throw new IndexOutOfBoundsException("token " + index + " of a history of " + tokens.length);
-            }
-            return tokens[index];
         }
     }
 

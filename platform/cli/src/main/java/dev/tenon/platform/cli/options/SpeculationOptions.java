@@ -8,22 +8,13 @@ import picocli.CommandLine.Option;
 
 /// Options that say what proposes tokens to a model.
 public final class SpeculationOptions {
-    /// What proposes tokens.
-    enum Method {
-        /// Nothing.
-        off,
-        /// Earlier tokens.
-        ngram,
-        /// A smaller model.
-        draft
-    }
-
     @Option(
             names = "--speculate",
             paramLabel = "METHOD",
             description = "Check several tokens in a step where that pays, proposed by METHOD: ngram, what followed the"
-                    + " same tokens before; draft, the model of --draft-model; off (default: the configured one).")
-    private Method method;
+                    + " same tokens before; draft, the model of --draft-model; off; or ID[=ARG], what a bundle offers"
+                    + " (default: the configured one).")
+    private String method;
 
     @Option(
             names = {"-md", "--draft-model", "--model-draft"},
@@ -38,7 +29,7 @@ public final class SpeculationOptions {
     public LoadRequest in(LoadRequest request, Console console) {
         Map<String, String> settings = new HashMap<>(request.settings());
         if (method != null || draft != null) {
-            settings.put("speculate", (method == null ? Method.draft : method).name());
+            settings.put("speculate", method == null ? "draft" : method);
         }
         if (draft != null) {
             settings.put("draft.model", console.model(draft).toString());

@@ -14,6 +14,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.speculation.TokenProposerProvider;
 import dev.tenon.api.text.ConstraintProvider;
 import dev.tenon.api.text.LogitsProcessorProvider;
 import dev.tenon.api.text.SamplerProvider;
@@ -44,7 +45,7 @@ public final class Contracts {
     /// @param large whether sizes of real models are tested, too
     /// @param wanted ids of the formats that a backend is tested with; all if empty
     /// @param layouts whether it knows the formats by their layouts alone
-    /// @param arguments of logits processors and constraints, by their ids
+    /// @param arguments of logits processors, constraints and proposers of tokens, by their ids
     public record Choices(
             String device,
             Map<String, String> settings,
@@ -152,6 +153,7 @@ public final class Contracts {
                 case SAMPLER -> bundle.services(SamplerProvider.class).forEach(this::sampler);
                 case PROCESSOR -> bundle.services(LogitsProcessorProvider.class).forEach(this::processor);
                 case CONSTRAINT -> bundle.services(ConstraintProvider.class).forEach(this::constraint);
+                case PROPOSER -> bundle.services(TokenProposerProvider.class).forEach(this::proposer);
                 case COMMAND -> commands(bundle, bundle.services(TenonCommand.class));
                 case ENDPOINT -> bundle.services(EndpointProvider.class).forEach(this::endpoints);
                 case LISTENER -> bundle.services(BundleChangeListener.class).forEach(this::listener);
@@ -201,6 +203,12 @@ public final class Contracts {
         SelectedConstraintContract.select(new SelectedConstraintContract.Selection(
                 provider, new RuleArgument(provider.id(), choices.arguments())));
         run("constraint " + provider.id(), SelectedConstraintContract.class);
+    }
+
+    private void proposer(TokenProposerProvider provider) {
+        SelectedProposerContract.select(
+                new SelectedProposerContract.Selection(provider, new RuleArgument(provider.id(), choices.arguments())));
+        run("proposer of tokens " + provider.id(), SelectedProposerContract.class);
     }
 
     private void endpoints(EndpointProvider provider) {

@@ -1,6 +1,8 @@
 package dev.tenon.platform.core.control;
 
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.speculation.TokenProposer;
+import dev.tenon.api.speculation.TokenProposerProvider;
 import dev.tenon.api.text.ConstraintProvider;
 import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.LogitsProcessorProvider;
@@ -9,7 +11,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
-/// The logits processors and constraints of bundles, by what a request says: `ID` or `ID=ARGUMENT`.
+/// The logits processors, constraints and proposers of bundles, by what a request or setting says: `ID` or
+/// `ID=ARGUMENT`.
 public final class NamedRules {
     private NamedRules() {}
 
@@ -42,6 +45,21 @@ public final class NamedRules {
                 model,
                 ConstraintProvider.class,
                 "constraint",
+                named,
+                (provider, argument) -> provider.create(argument, model.tokenizer()));
+    }
+
+    /// Makes the proposer of one session.
+    ///
+    /// @param model the model
+    /// @param named what the setting says
+    /// @return a new proposer
+    /// @throws IllegalArgumentException as above
+    public static TokenProposer proposer(LoadedModel model, String named) {
+        return make(
+                model,
+                TokenProposerProvider.class,
+                "proposer of tokens",
                 named,
                 (provider, argument) -> provider.create(argument, model.tokenizer()));
     }

@@ -11,11 +11,11 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.platform.core.control.MeasuredSession;
 import dev.tenon.platform.core.generation.EventQueue;
 import dev.tenon.platform.core.generation.GenerationFlow;
 import dev.tenon.platform.core.generation.GenerationTask;
-import dev.tenon.platform.core.generation.Proposer;
 import dev.tenon.platform.core.steps.EvaluationTask;
 import dev.tenon.platform.core.steps.SequenceTask;
 import dev.tenon.platform.core.steps.TokenSequence;
@@ -44,7 +44,7 @@ final class ModelSession implements Session, MeasuredSession {
     /// Whether the session's pages were released. Guarded by [#call].
     private boolean released;
     /// What proposes tokens to it; null before the first generation, and where nothing does. Guarded by [#call].
-    private Proposer proposer;
+    private TokenProposer proposer;
 
     /// The generation in progress.
     ///

@@ -16,6 +16,7 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
@@ -23,7 +24,6 @@ import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SchedulingStatus;
-import dev.tenon.platform.core.generation.Proposer;
 import dev.tenon.platform.core.placement.Adapters;
 import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.Placer;
@@ -153,13 +153,13 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
                 && placement.plan().states().isPresent()) {
             LOG.warn("speculate = {} is left out for {}: its states cannot be cut back", method, name());
         } else {
-            speculation = Speculation.of(method, file, request, settings.get(), load);
+            speculation = Speculation.of(method, this, request, settings.get(), load);
         }
     }
 
     /// {@return what proposes tokens to a new session, if something does; the caller closes it}
-    Optional<Proposer> proposer() {
-        return speculation.proposer();
+    Optional<TokenProposer> proposer() {
+        return speculation.proposer(this);
     }
 
     @Override

@@ -5,9 +5,11 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.speculation.TokenProposer;
+import dev.tenon.platform.core.control.NamedRules;
+import dev.tenon.platform.core.generation.CheckedProposer;
 import dev.tenon.platform.core.generation.DraftModel;
 import dev.tenon.platform.core.generation.PromptLookup;
-import dev.tenon.platform.core.generation.Proposer;
 import dev.tenon.platform.core.settings.EngineConfig;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -15,34 +17,52 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// What proposes tokens to the sessions of a model. Owns the smaller model, if there is one.
 ///
-/// @param lookup whether earlier tokens do
-/// @param draft the smaller model that does, or null
-record Speculation(boolean lookup, LoadedModel draft) implements AutoCloseable {
-    static final Speculation OFF = new Speculation(false, null);
+/// @param method off, ngram, draft, or the name of what a bundle offers
+/// @param draft the smaller model that proposes them, or null
+record Speculation(String method, LoadedModel draft) implements AutoCloseable {
+    static final Speculation OFF = new Speculation("off", null);
+    private static final Logger LOG = LoggerFactory.getLogger(Speculation.class);
     private static final String TOKENS = "tokenizer.ggml.tokens";
 
     /// Makes what the settings ask for.
     ///
-    /// @param method off, ngram or draft
-    /// @param file the model that it is for
+    /// @param method off, ngram, draft, or the name of what a bundle offers
+    /// @param model the model that it is for
     /// @param request the request that it was loaded with
     /// @param config the settings
     /// @param load loads the smaller model
-    /// @throws TenonException (`CFG-001`) if no smaller model is named, (`STATE-002`) if it has another vocabulary
+    /// @throws TenonException (`CFG-001`) if no smaller model is named or no bundle offers what is
+    ///     named, (`STATE-002`) if the smaller model has another vocabulary
     static Speculation of(
             String method,
-            GgufFile file,
+            LoadedModel model,
             LoadRequest request,
             EngineConfig config,
             Function<LoadRequest, LoadedModel> load) {
         return switch (method) {
-            case "ngram" -> new Speculation(true, null);
-            case "draft" -> new Speculation(false, draft(file, request, config, load));
-            default -> OFF;
+            case "off" -> OFF;
+            case "ngram" -> new Speculation(method, null);
+            case "draft" -> new Speculation(method, draft(model.file(), request, config, load));
+            default -> named(method, model);
         };
+    }
+
+    private static Speculation named(String method, LoadedModel model) {
+        try {
+            NamedRules.proposer(model, method).close();
+        } catch (RuntimeException | LinkageError e) {
+            throw new TenonException(
+                    ErrorCode.CONFIG,
+                    "speculate = " + method + " does not work: " + e.getMessage()
+                            + ". Besides what bundles offer there are off, ngram and draft",
+                    e);
+        }
+        return new Speculation(method, null);
     }
 
     private static LoadedModel draft(
@@ -81,11 +101,25 @@ record Speculation(boolean lookup, LoadedModel draft) implements AutoCloseable {
     }
 
     /// {@return what proposes tokens to a new session, if something does; the caller closes it}
-    Optional<Proposer> proposer() {
-        if (lookup) {
-            return Optional.of(new PromptLookup());
+    ///
+    /// @param model the model
+    Optional<TokenProposer> proposer(LoadedModel model) {
+        if (method.equals("off")) {
+            return Optional.empty();
         }
-        return draft == null ? Optional.empty() : Optional.of(new DraftModel(draft));
+        String name = draft == null
+                ? "speculate = " + method
+                : draft.file().path().getFileName().toString();
+        try {
+            TokenProposer proposer = draft != null
+                    ? new DraftModel(draft)
+                    : method.equals("ngram") ? new PromptLookup() : NamedRules.proposer(model, method);
+            return Optional.of(
+                    new CheckedProposer(proposer, name, model.config().vocabularySize()));
+        } catch (RuntimeException | LinkageError e) { // its bundle may have changed since the model was loaded
+            LOG.warn("{} proposes nothing to a session", name, e);
+            return Optional.empty();
+        }
     }
 
     @Override

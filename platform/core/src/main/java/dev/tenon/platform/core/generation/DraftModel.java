@@ -2,15 +2,13 @@ package dev.tenon.platform.core.generation;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
-import dev.tenon.platform.core.steps.TokenSequence;
+import dev.tenon.api.speculation.TokenProposer;
+import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import java.util.Arrays;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// Proposes what a smaller model of the same vocabulary finds most probable, a token after the other. Its session has
-/// the tokens of one sequence, as far as they are the same. After a failure it proposes nothing.
-public final class DraftModel implements Proposer {
-    private static final Logger LOG = LoggerFactory.getLogger(DraftModel.class);
+/// the tokens of one sequence, as far as they are the same.
+public final class DraftModel implements TokenProposer {
     private static final int[] NONE = {};
     private static final int MOST = 8;
     /// How much a new measurement counts among those before.
@@ -22,7 +20,6 @@ public final class DraftModel implements Proposer {
     private int[] tokens = new int[64];
 
     private double nanos;
-    private boolean failed;
     private int best;
 
     /// @param model the smaller model; stays the caller's
@@ -42,35 +39,26 @@ public final class DraftModel implements Proposer {
     }
 
     @Override
-    public int[] propose(TokenSequence sequence, int most) {
+    public int[] propose(TokenHistory sequence, int most) {
         int count = Math.min(most, model.contextLength() - sequence.length());
-        if (failed || count <= 0) {
+        if (count <= 0) {
             return NONE;
         }
-        try {
-            int[] proposed = new int[count];
-            catchUp(sequence);
-            proposed[0] = best;
-            for (int i = 1; i < count; i++) {
-                long begin = System.nanoTime();
-                run(proposed[i - 1]);
-                long took = System.nanoTime() - begin;
-                nanos = nanos == 0 ? took : nanos + SHARE * (took - nanos);
-                proposed[i] = best;
-            }
-            return proposed;
-        } catch (RuntimeException e) {
-            failed = true;
-            LOG.warn(
-                    "{} proposes no more tokens to a session",
-                    model.file().path().getFileName(),
-                    e);
-            return NONE;
+        int[] proposed = new int[count];
+        catchUp(sequence);
+        proposed[0] = best;
+        for (int i = 1; i < count; i++) {
+            long begin = System.nanoTime();
+            run(proposed[i - 1]);
+            long took = System.nanoTime() - begin;
+            nanos = nanos == 0 ? took : nanos + SHARE * (took - nanos);
+            proposed[i] = best;
         }
+        return proposed;
     }
 
     /// Runs the tokens of the sequence that the session does not have; at least the last one.
-    private void catchUp(TokenSequence sequence) {
+    private void catchUp(TokenHistory sequence) {
         int same = 0;
         int most = Math.min(session.length(), sequence.length() - 1);
         while (same < most && tokens[same] == sequence.token(same)) {

@@ -1,5 +1,6 @@
 package dev.tenon.platform.core.generation;
 
+import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.platform.core.steps.StepCosts;
 import dev.tenon.platform.core.steps.TokenSequence;
 
@@ -15,7 +16,7 @@ final class Drafts {
     /// Tokens that are proposed to try it again.
     private static final int TRIED = 4;
 
-    private final Proposer proposer;
+    private final TokenProposer proposer;
     private final StepCosts costs;
     private double rate = FIRST_RATE;
     private int pause = FIRST_PAUSE;
@@ -25,7 +26,7 @@ final class Drafts {
 
     /// @param proposer proposes; null if nothing does
     /// @param costs of the model's steps
-    Drafts(Proposer proposer, StepCosts costs) {
+    Drafts(TokenProposer proposer, StepCosts costs) {
         this.proposer = proposer;
         this.costs = costs;
     }

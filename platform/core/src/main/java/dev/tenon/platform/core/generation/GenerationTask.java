@@ -7,6 +7,7 @@ import dev.tenon.api.engine.GenerationEvent;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
+import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.steps.SequenceTask;
@@ -53,7 +54,7 @@ public final class GenerationTask extends SequenceTask {
             TokenSequence sequence,
             GenerationRequest request,
             EventQueue events,
-            Proposer proposer,
+            TokenProposer proposer,
             StepCosts costs,
             Runnable wake) {
         super(sequence, request.priority(), request.group());

@@ -1,11 +1,12 @@
 package dev.tenon.platform.core.generation;
 
-import dev.tenon.platform.core.steps.TokenSequence;
+import dev.tenon.api.speculation.TokenProposer;
+import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import java.util.Arrays;
 
 /// Proposes what followed where the sequence had its last tokens before: of such places the one where most tokens
 /// are the same, of several the last one. Finds what a reply takes from its prompt or says again.
-public final class PromptLookup implements Proposer {
+public final class PromptLookup implements TokenProposer {
     /// Tokens that have to be the same.
     private static final int LEAST = 3;
     /// Tokens that are compared, and places that are looked at.
@@ -27,7 +28,7 @@ public final class PromptLookup implements Proposer {
     }
 
     @Override
-    public int[] propose(TokenSequence sequence, int most) {
+    public int[] propose(TokenHistory sequence, int most) {
         int length = sequence.length();
         if (length <= LEAST) {
             return new int[0];
@@ -48,7 +49,7 @@ public final class PromptLookup implements Proposer {
     }
 
     /// Notes all places but the end.
-    private void note(TokenSequence sequence) {
+    private void note(TokenHistory sequence) {
         if (sequence.length() < noted) {
             noted = 0; // tokens have left
         }
@@ -65,7 +66,7 @@ public final class PromptLookup implements Proposer {
         }
     }
 
-    private int hash(TokenSequence sequence, int end) {
+    private int hash(TokenHistory sequence, int end) {
         int hash = 0;
         for (int i = end - LEAST; i < end; i++) {
             hash = (hash ^ sequence.token(i)) * 0x9E3779B1;
@@ -74,7 +75,7 @@ public final class PromptLookup implements Proposer {
     }
 
     /// {@return how many tokens before a place are those before the end}
-    private static int same(TokenSequence sequence, int place) {
+    private static int same(TokenHistory sequence, int place) {
         int same = 0;
         while (same < Math.min(place, LONGEST)
                 && sequence.token(place - 1 - same) == sequence.token(sequence.length() - 1 - same)) {
@@ -84,7 +85,7 @@ public final class PromptLookup implements Proposer {
     }
 
     /// {@return the tokens from a place on; where the sequence ends, those that are proposed}
-    private static int[] after(TokenSequence sequence, int place, int most) {
+    private static int[] after(TokenHistory sequence, int place, int most) {
         int[] tokens = new int[most];
         int rest = sequence.length() - place;
         Arrays.setAll(tokens, i -> sequence.token(place + i % rest));

@@ -87,12 +87,12 @@ public record EngineConfig(
             "on",
             List.of("on", "off"),
             "Whether prompts that begin like an earlier one of the same group run only what is new.");
-    private static final Setting SPECULATE = Setting.choice(
+    private static final Setting SPECULATE = Setting.text(
             "speculate",
             "off",
-            List.of("off", "ngram", "draft"),
-            "What proposes tokens that a step then checks, several at once: ngram, what followed the same tokens"
-                    + " before; draft, the model of draft.model. Texts stay what they are.");
+            "What proposes tokens that a step then checks, several at once: off, nothing; ngram, what followed the same"
+                    + " tokens before; draft, the model of draft.model; ID or ID=ARGUMENT, what a bundle offers under"
+                    + " this name. Texts stay what they are.");
     private static final Setting DRAFT_MODEL = Setting.text(
             "draft.model", "", "GGUF file of a smaller model with the same vocabulary, for speculate = draft.");
     private static final Setting UNUSED = Setting.choice(
@@ -259,7 +259,7 @@ public record EngineConfig(
         return TunedFolder.of(find(OWNER, TUNED_FOLDER, Map.of()).checked(), environment);
     }
 
-    /// {@return what proposes tokens: off, ngram or draft}
+    /// {@return what proposes tokens: off, ngram, draft, or the name of what a bundle offers}
     ///
     /// @param request values by name that override all others
     /// @throws TenonException (`CFG-001`) if the value is not allowed

@@ -27,10 +27,10 @@ abstract class GenerationFixture {
     /// Called when a generation has begun and nothing of it runs yet.
     volatile Runnable onBegin = () -> {};
 
+    final ServiceRegistry registry = new ServiceRegistry();
     final TenonEngine engine = engine();
 
     private TenonEngine engine() {
-        ServiceRegistry registry = new ServiceRegistry();
         registry.add(device);
         registry.add(new FakeFormat());
         registry.add(new FakeLlama());

@@ -17,11 +17,18 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.speculation.TokenProposer;
+import dev.tenon.api.speculation.TokenProposerProvider;
+import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
+import java.util.function.IntSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -263,6 +270,104 @@ class SpeculationTests extends GenerationFixture {
         model(1, draft()).close();
         assertEquals(0, device.open.get());
         assertEquals(List.of(), engine.models());
+    }
+
+    /// What a bundle offers.
+    private record Offered(String id, IntSupplier worth, BiFunction<TokenHistory, Integer, int[]> proposal)
+            implements TokenProposerProvider {
+        Offered(BiFunction<TokenHistory, Integer, int[]> proposal) {
+            this("ours", () -> 8, proposal);
+        }
+
+        @Override
+        public TokenProposer create(String argument, Tokenizer tokenizer) {
+            if (argument.equals("?")) {
+                throw new IllegalArgumentException("'?' says nothing");
+            }
+            return new TokenProposer() {
+                @Override
+                public int[] propose(TokenHistory tokens, int wanted) {
+                    return proposal.apply(tokens, wanted);
+                }
+
+                @Override
+                public int most() {
+                    return worth.getAsInt();
+                }
+            };
+        }
+    }
+
+    private Usage sameText(TokenProposerProvider provider) {
+        registry.add(provider);
+        Reply reply = reply(Map.of("speculate", "ours"), greedy(LONG, PROMPT));
+        registry.remove(provider);
+        assertEquals(FakeBackend.expected(PROMPT, VOCAB, LONG), reply.ids());
+        return reply.usage();
+    }
+
+    @Test
+    void aBundleMayProposeTokens() {
+        List<Integer> text = FakeBackend.expected(PROMPT, VOCAB, LONG + 8);
+        Usage usage = sameText(new Offered((tokens, most) -> text.stream()
+                .skip(tokens.length() - PROMPT.length)
+                .limit(most)
+                .mapToInt(Integer::intValue)
+                .toArray()));
+        assertTrue(usage.acceptedTokens() > LONG / 2, usage.toString());
+        assertEquals(usage.acceptedTokens(), usage.draftedTokens(), "all of them are right");
+    }
+
+    @Test
+    void aProposerThatFailsIsAskedOnce() {
+        List<BiFunction<TokenHistory, Integer, int[]>> wrong = List.of(
+                (_, _) -> null,
+                (_, most) -> new int[most + 1],
+                (_, _) -> new int[] {VOCAB},
+                (_, _) -> new int[] {-1},
+                (tokens, _) -> new int[] {tokens.token(-1)},
+                (_, _) -> {
+                    throw new NoClassDefFoundError("gone");
+                });
+        for (BiFunction<TokenHistory, Integer, int[]> each : wrong) {
+            AtomicInteger asked = new AtomicInteger();
+            Usage usage = sameText(new Offered((tokens, most) -> {
+                asked.incrementAndGet();
+                return each.apply(tokens, most);
+            }));
+            assertEquals(1, asked.get());
+            assertEquals(0, usage.acceptedTokens());
+        }
+        Usage usage = sameText(new Offered(
+                "ours",
+                () -> {
+                    throw new IllegalStateException("no number");
+                },
+                (_, _) -> new int[0]));
+        assertEquals(0, usage.draftedTokens());
+    }
+
+    @Test
+    void aNameThatNothingOffersIsRefused() {
+        Offered provider = new Offered((_, _) -> new int[0]);
+        assertRefused("ours", "no bundle offers any");
+        registry.add(provider);
+        assertRefused("theirs", "there are ours");
+        assertRefused("ours=?", "'?' says nothing");
+        try (LoadedModel model = model(1, Map.of("speculate", "ours=1"));
+                Session session = model.newSession()) {
+            registry.remove(provider);
+            assertEquals(
+                    FakeBackend.expected(PROMPT, VOCAB, 20),
+                    reply(session, greedy(20, PROMPT)).ids());
+        }
+    }
+
+    private void assertRefused(String name, String reason) {
+        TenonException e = assertThrows(TenonException.class, () -> model(1, Map.of("speculate", name)));
+        assertEquals(ErrorCode.CONFIG, e.code());
+        assertTrue(e.getMessage().contains(reason), e.getMessage());
+        assertEquals(0, device.open.get());
     }
 
     @Test

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.speculation.TokenProposer;
+import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import dev.tenon.platform.core.steps.StepCosts;
 import dev.tenon.platform.core.steps.TokenSequence;
 import java.util.ArrayList;
@@ -16,9 +18,9 @@ class DraftsTests {
     private final TokenSequence sequence = new TokenSequence();
 
     /// Proposes zeros; each takes as many units as it is told.
-    private record Zeros(double nanosPerToken) implements Proposer {
+    private record Zeros(double nanosPerToken) implements TokenProposer {
         @Override
-        public int[] propose(TokenSequence tokens, int most) {
+        public int[] propose(TokenHistory tokens, int most) {
             return new int[most];
         }
 
