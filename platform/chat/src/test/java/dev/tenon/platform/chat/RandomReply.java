@@ -1,5 +1,8 @@
 package dev.tenon.platform.chat;
 
+import dev.tenon.api.chat.CallFormat.NameThenLiterals;
+import dev.tenon.api.chat.CallFormat.NameThenTags;
+import dev.tenon.api.chat.CallFormat.Wording;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -51,12 +54,12 @@ final class RandomReply {
             "0");
 
     final SplittableRandom random;
-    final CallFormat format;
+    final KnownFormat format;
     final List<Map<String, Object>> tools = new ArrayList<>();
 
     RandomReply(long seed) {
         random = new SplittableRandom(seed);
-        format = CallFormat.values()[(int) (seed % CallFormat.values().length)];
+        format = KnownFormat.values()[(int) (seed % KnownFormat.values().length)];
         for (String name : NAMES.subList(0, random.nextInt(NAMES.size()))) {
             StringBuilder properties = new StringBuilder();
             for (String key : KEYS.subList(0, random.nextInt(KEYS.size() + 1))) {
@@ -100,11 +103,10 @@ final class RandomReply {
 
     private String arguments() {
         Map<String, Object> object = object(0);
-        if (format.literals() != null) {
-            return format.literals().arguments(object);
+        if (format.calls().shape() instanceof NameThenLiterals shape) {
+            return Literals.of(shape.notation()).arguments(object);
         }
-        CallFormat.Parameters tags = format.parameters();
-        if (tags == null) {
+        if (!(format.calls().shape() instanceof NameThenTags tags)) {
             return Json.text(object);
         }
         StringBuilder all = new StringBuilder();
@@ -116,21 +118,22 @@ final class RandomReply {
     }
 
     private String calls() {
-        CallFormat.Wording wording = format.wording();
+        Wording wording = format.calls().wording();
+        String number = CallSyntax.number(format.calls());
         List<String> calls = new ArrayList<>();
         for (int i = random.nextInt(3); i >= 0; i--) {
-            String name = format.written(any(NAMES)) + (format.numbered() ? i : "");
+            String name = CallSyntax.written(format.calls(), any(NAMES)) + (number == null ? "" : number + i);
             calls.add(wording.prefix() + name + wording.middle() + arguments() + wording.suffix());
         }
-        String between = format.between() == null ? "" : format.between();
+        String between = format.calls().between() == null ? "" : format.calls().between();
         return wording.before() + String.join(between, calls) + wording.after();
     }
 
     /// {@return marks of the form and of thoughts}
     List<String> marks() {
-        List<String> marks = new ArrayList<>(format.marks());
+        List<String> marks = new ArrayList<>(format.calls().marks());
         marks.addAll(List.of("<think>", "</think>"));
-        if (format == CallFormat.CHANNELS) {
+        if (format == KnownFormat.CHANNELS) {
             marks.addAll(List.of("<|message|>", "<|end|>", "<|start|>", "<|call|>", "<|channel|>analysis<|message|>"));
         }
         return marks;
