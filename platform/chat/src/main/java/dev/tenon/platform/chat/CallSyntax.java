@@ -32,7 +32,7 @@ record CallSyntax(CallFormat format, String lead, String close, Pattern header) 
         String middle = format.wording().middle().strip();
         String header = switch (format.shape()) {
             case JsonObject _ -> OBJECT;
-            case NameThenJson json -> beforeJson(json, lead, middle);
+            case NameThenJson json -> beforeJson(json, lead, middle, format.marks());
             case NameThenTags tags -> beforeTags(tags, lead, middle, close);
             case NameThenLiterals literals -> Literals.of(literals.notation()).header(lead) + "|" + OBJECT;
             case Channels _ -> OBJECT; // read by another parser
@@ -41,12 +41,15 @@ record CallSyntax(CallFormat format, String lead, String close, Pattern header) 
     }
 
     /// A name with what may stand around it: what leads to it, a number or an id, and what
-    /// separates it from JSON.
-    private static String beforeJson(NameThenJson shape, String lead, String middle) {
+    /// separates it from JSON: also a mark of the lead, as relatives of a model have it there.
+    private static String beforeJson(NameThenJson shape, String lead, String middle, List<String> marks) {
         String number = Pattern.quote(shape.number() == null ? ":" : shape.number()); // models count unasked, too
         String own = shape.id() == null ? "" : "(?:" + Pattern.quote(shape.id()) + "\\s*(?<own>[\\w-]+)\\s*)?";
         return "(?<id>(?:" + Pattern.quote(lead) + ")?" + NAME + "(?:" + number + "(?<number>\\d+))?)\\s*" + own
-                + (middle.isEmpty() ? OBJECT : "(?:" + Pattern.quote(middle) + "\\s*|" + OBJECT + ")");
+                + Stream.concat(Stream.of(middle), marks.stream().filter(lead::contains))
+                        .filter(text -> !text.isEmpty())
+                        .map(text -> Pattern.quote(text) + "\\s*|")
+                        .collect(Collectors.joining("", "(?:", OBJECT + ")"));
     }
 
     private static String beforeTags(NameThenTags tags, String lead, String middle, String close) {

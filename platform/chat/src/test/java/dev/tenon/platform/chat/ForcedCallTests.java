@@ -34,6 +34,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /// Tokens drawn at random from the masks of forced calls come out of the parser as calls that satisfy the schemas.
 class ForcedCallTests {
@@ -136,7 +137,7 @@ class ForcedCallTests {
         return allowed.get(random.nextInt(allowed.size()));
     }
 
-    private static void requireSatisfied(KnownFormat format, CollectedReply.Call call) {
+    private static void requireSatisfied(Object format, CollectedReply.Call call) {
         JsonNode arguments = Json.parse(call.arguments().toString());
         assertTrue(arguments != null && arguments.isObject(), () -> format + ": " + call);
         Set<String> keys = new TreeSet<>();
@@ -188,6 +189,23 @@ class ForcedCallTests {
             }
         }
         assertTrue(whole > 2, whole + " replies came to an end");
+    }
+
+    @ParameterizedTest
+    @MethodSource("dev.tenon.platform.chat.OfferedFormatTests#formats")
+    void formatsOfBundlesAreForced(CallFormat format) {
+        int several = 0;
+        int whole = 0;
+        for (int seed = 0; seed < 16; seed++) {
+            CollectedReply reply = walk(format, request(null, TOOLS), seed % 2 == 1 ? "<think>\n" : "", seed);
+            if (reply != null) {
+                whole++;
+                several += reply.calls().size() > 1 ? 1 : 0;
+                assertEquals("", reply.content());
+                reply.calls().forEach(call -> requireSatisfied(format, call));
+            }
+        }
+        assertTrue(whole > 2 && several > 0, whole + " replies came to an end, " + several + " had several calls");
     }
 
     /// A vocabulary in which some tokens are control tokens with names of their own.
