@@ -1,6 +1,5 @@
 package dev.tenon.platform.chat;
 
-import dev.tenon.api.chat.CallFormat;
 import dev.tenon.api.chat.ChatException;
 import dev.tenon.api.chat.ChatPrompt;
 import dev.tenon.api.chat.ChatRequest;
@@ -153,30 +152,7 @@ final class PromptWriter {
     ///
     /// @param functions maps of name and arguments
     private static TemplateText called(TemplateFormat format, List<?> functions) {
-        CallFormat.Wording wording = format.calls().wording();
-        String counted = CallSyntax.number(format.calls());
-        String between = format.calls().between() == null ? "" : format.calls().between();
-        List<Object> parts = new ArrayList<>(List.of(wording.before()));
-        int number = 0;
-        for (Object each : functions) {
-            Map<String, Object> function = TemplateValues.copy(each);
-            String name = CallSyntax.written(format.calls(), String.valueOf(function.get("name")));
-            parts.add(number == 0 ? "" : between);
-            parts.add(wording.prefix());
-            parts.add(TemplateText.ofClient(name));
-            parts.add((counted == null ? "" : counted + number) + wording.middle());
-            parts.add(TemplateText.ofClient(written(format.calls(), function.get("arguments"))));
-            parts.add(wording.suffix());
-            number++;
-        }
-        parts.add(wording.after());
-        return UserText.join(parts.toArray());
-    }
-
-    private static String written(CallFormat calls, Object arguments) {
-        if (calls.shape() instanceof CallFormat.NameThenLiterals shape) {
-            return Literals.of(shape.notation()).arguments(arguments);
-        }
-        return arguments instanceof String text ? text : Json.text(arguments);
+        return UserText.join(CallWriter.parts(format.calls(), functions, TemplateText::ofClient)
+                .toArray());
     }
 }

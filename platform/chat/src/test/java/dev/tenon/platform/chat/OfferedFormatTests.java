@@ -99,25 +99,6 @@ class OfferedFormatTests {
         engine.close();
     }
 
-    private static String written(CallFormat format, String json) {
-        return switch (format.shape()) {
-            case NameThenLiterals shape -> Literals.of(shape.notation()).arguments(json);
-            case NameThenTags tags -> {
-                StringBuilder all = new StringBuilder();
-                Json.parse(json)
-                        .properties()
-                        .forEach(each -> all.append(tags.keyOpen() + each.getKey() + tags.keyEnd())
-                                .append(
-                                        each.getValue().isTextual()
-                                                ? each.getValue().asText()
-                                                : each.getValue())
-                                .append(tags.valueEnd() + "\n"));
-                yield all.toString();
-            }
-            default -> json;
-        };
-    }
-
     @ParameterizedTest
     @MethodSource("formats")
     void aReplyIsReadInWhateverPiecesItComes(CallFormat format) {
@@ -126,13 +107,8 @@ class OfferedFormatTests {
                 "{\"name\":\"time\",\"parameters\":{\"type\":\"object\",\"properties\":{\"s\":{\"type\":\"string\"},"
                         + "\"o\":{\"type\":\"object\"}}}}",
                 "{\"name\":\"now\"}");
-        Wording wording = format.wording();
-        String number = CallSyntax.number(format);
-        String reply = "<think>Hm.</think>Before.\n" + wording.before()
-                + wording.prefix() + CallSyntax.written(format, "time") + (number == null ? "" : number + 0)
-                + wording.middle() + written(format, json) + wording.suffix() + format.between()
-                + wording.prefix() + CallSyntax.written(format, "now") + (number == null ? "" : number + 1)
-                + wording.middle() + written(format, "{}") + wording.suffix() + wording.after() + "\nAfter.";
+        List<ToolCall> calls = List.of(new ToolCall("", "time", json), new ToolCall("", "now", "{}"));
+        String reply = "<think>Hm.</think>Before.\n" + CallWriter.write(format, calls) + "\nAfter.";
         for (int piece = 1; piece <= reply.length(); piece++) {
             List<String> parts = parse(format, "", tools, reply, piece);
             assertEquals(7, parts.size(), parts::toString);

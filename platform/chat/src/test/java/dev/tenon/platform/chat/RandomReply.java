@@ -1,8 +1,6 @@
 package dev.tenon.platform.chat;
 
-import dev.tenon.api.chat.CallFormat.NameThenLiterals;
-import dev.tenon.api.chat.CallFormat.NameThenTags;
-import dev.tenon.api.chat.CallFormat.Wording;
+import dev.tenon.api.chat.ToolCall;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -101,32 +99,12 @@ final class RandomReply {
         return object;
     }
 
-    private String arguments() {
-        Map<String, Object> object = object(0);
-        if (format.calls().shape() instanceof NameThenLiterals shape) {
-            return Literals.of(shape.notation()).arguments(object);
-        }
-        if (!(format.calls().shape() instanceof NameThenTags tags)) {
-            return Json.text(object);
-        }
-        StringBuilder all = new StringBuilder();
-        String line = tags.wrapped() ? "\n" : "";
-        object.forEach((key, value) -> all.append(tags.keyOpen() + key + tags.keyEnd() + tags.valueOpen() + line)
-                .append(value instanceof String text ? text : Json.text(value))
-                .append(line + tags.valueEnd() + "\n"));
-        return all.toString();
-    }
-
     private String calls() {
-        Wording wording = format.calls().wording();
-        String number = CallSyntax.number(format.calls());
-        List<String> calls = new ArrayList<>();
+        List<ToolCall> calls = new ArrayList<>();
         for (int i = random.nextInt(3); i >= 0; i--) {
-            String name = CallSyntax.written(format.calls(), any(NAMES)) + (number == null ? "" : number + i);
-            calls.add(wording.prefix() + name + wording.middle() + arguments() + wording.suffix());
+            calls.add(new ToolCall("", any(NAMES), Json.text(object(0))));
         }
-        String between = format.calls().between() == null ? "" : format.calls().between();
-        return wording.before() + String.join(between, calls) + wording.after();
+        return CallWriter.write(format.calls(), calls);
     }
 
     /// {@return marks of the form and of thoughts}

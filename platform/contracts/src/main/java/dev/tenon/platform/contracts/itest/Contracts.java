@@ -2,6 +2,7 @@ package dev.tenon.platform.contracts.itest;
 
 import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.bundle.BundleSettings;
+import dev.tenon.api.chat.ReplyFormatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
@@ -42,7 +43,7 @@ public final class Contracts {
     /// @param rounds how often devices and plans are opened and closed
     /// @param large whether sizes of real models are tested, too
     /// @param wanted ids of the formats that a backend is tested with; all if empty
-    /// @param arguments of logits processors and constraints, by their ids
+    /// @param arguments of logits processors and constraints, and templates of formats of replies, by their ids
     public record Choices(
             String device,
             Map<String, String> settings,
@@ -148,6 +149,7 @@ public final class Contracts {
                 case SAMPLER -> bundle.services(SamplerProvider.class).forEach(this::sampler);
                 case PROCESSOR -> bundle.services(LogitsProcessorProvider.class).forEach(this::processor);
                 case CONSTRAINT -> bundle.services(ConstraintProvider.class).forEach(this::constraint);
+                case REPLY -> bundle.services(ReplyFormatProvider.class).forEach(this::reply);
                 case COMMAND -> commands(bundle, bundle.services(TenonCommand.class));
                 case ENDPOINT -> bundle.services(EndpointProvider.class).forEach(this::endpoints);
                 case LISTENER -> bundle.services(BundleChangeListener.class).forEach(this::listener);
@@ -197,6 +199,11 @@ public final class Contracts {
         SelectedConstraintContract.select(new SelectedConstraintContract.Selection(
                 provider, new RuleArgument(provider.id(), choices.arguments())));
         run("constraint " + provider.id(), SelectedConstraintContract.class);
+    }
+
+    private void reply(ReplyFormatProvider provider) {
+        ReplyFormatContract.select(new ReplyFormatContract.Selection(provider, choices.arguments()));
+        run("format of replies " + provider.id(), ReplyFormatContract.class);
     }
 
     private void endpoints(EndpointProvider provider) {
