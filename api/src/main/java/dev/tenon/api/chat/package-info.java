@@ -1,8 +1,8 @@
 /// Conversations with models: a [ChatRequest] becomes tokens, and what a model generates becomes
 /// [ChatEvents]: text, reasoning and calls of tools.
 ///
-/// May change incompatibly until 1.0: import `[0.1,0.2)`.
-@Version("0.1.0")
+/// May change incompatibly until 1.0: import `[0.2,0.3)`.
+@Version("0.2.0")
 @Export
 package dev.tenon.api.chat;
 

@@ -30,17 +30,17 @@ final class CallCheck {
     /// @param format the form that the template seems to have
     /// @param template the template, which writes calls
     /// @param variables what it needs beside messages and tools
-    static boolean comesBack(ReplyFormat format, ChatTemplate template, Map<String, Object> variables) {
+    static boolean comesBack(TemplateFormat format, ChatTemplate template, Map<String, Object> variables) {
         return Stream.of(CALLS).anyMatch(each -> comesBack(format, template, variables, each));
     }
 
     /// {@return whether a call whose arguments are hard to write comes back}
-    static boolean allComesBack(ReplyFormat format, ChatTemplate template, Map<String, Object> variables) {
+    static boolean allComesBack(TemplateFormat format, ChatTemplate template, Map<String, Object> variables) {
         return comesBack(format, template, variables, CALLS[0]);
     }
 
     private static boolean comesBack(
-            ReplyFormat format, ChatTemplate template, Map<String, Object> variables, String[] call) {
+            TemplateFormat format, ChatTemplate template, Map<String, Object> variables, String[] call) {
         Object parameters = map("type", "object", "properties", plain(call[1]), "required", List.of("text"));
         Object function = map("name", TOOL, "description", "Looks it up.", "parameters", parameters);
         Map<String, Object> all = new LinkedHashMap<>(variables);
@@ -50,15 +50,21 @@ final class CallCheck {
     }
 
     private static boolean writes(
-            ReplyFormat format, ChatTemplate template, Map<String, Object> variables, String arguments, Object given) {
-        String id = format.calls().numbered() ? format.calls().written(TOOL) + "0" : "abcdefghi";
+            TemplateFormat format,
+            ChatTemplate template,
+            Map<String, Object> variables,
+            String arguments,
+            Object given) {
+        CallSyntax syntax = CallSyntax.of(format.calls());
+        String number = CallSyntax.number(format.calls());
+        String id = number == null ? "abcdefghi" : syntax.lead() + TOOL + number + 0;
         Object call = map("id", id, "type", "function", "function", map("name", TOOL, "arguments", given));
         List<Object> messages = new ArrayList<>(List.of(map("role", "user", "content", "Hi")));
         try {
             String prompt = template.render(with(variables, messages, true));
             messages.add(map("role", "assistant", "content", "", "tool_calls", List.of(call)));
             String all = template.render(with(variables, messages, false));
-            int begin = begin(format, prompt, all);
+            int begin = begin(format, syntax, prompt, all);
             CollectedReply reply = new CollectedReply();
             ReplyParser parser = ReplyParser.of(format, all.substring(0, begin), tools(variables), reply);
             parser.text(all.substring(begin));
@@ -79,13 +85,13 @@ final class CallCheck {
     }
 
     /// {@return where the reply begins: where the two texts part, or with the mark in which they do}
-    private static int begin(ReplyFormat format, String prompt, String all) {
+    private static int begin(TemplateFormat format, CallSyntax syntax, String prompt, String all) {
         int same = 0;
         while (same < Math.min(prompt.length(), all.length()) && prompt.charAt(same) == all.charAt(same)) {
             same++;
         }
         List<String> marks = new ArrayList<>(format.calls().marks());
-        marks.addAll(format.calls().openers());
+        marks.addAll(syntax.openers());
         marks.addAll(List.of(format.think(), format.thought()));
         int begin = same;
         for (String mark : marks) {

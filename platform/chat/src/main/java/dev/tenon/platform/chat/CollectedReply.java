@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /// A whole reply. For one thread at a time.
-final class CollectedReply implements ReplySink {
+public final class CollectedReply implements ReplySink {
     private final StringBuilder reasoning = new StringBuilder();
     private final StringBuilder content = new StringBuilder();
     private final Map<Integer, Call> calls = new LinkedHashMap<>();
@@ -16,12 +16,15 @@ final class CollectedReply implements ReplySink {
     /// @param id its id
     /// @param name the tool
     /// @param arguments JSON, an object once the call is whole
-    record Call(String id, String name, StringBuilder arguments) {
+    public record Call(String id, String name, StringBuilder arguments) {
         /// {@return the arguments of a whole call}
-        ObjectNode input() {
+        public ObjectNode input() {
             return Json.object(arguments.toString());
         }
     }
+
+    /// Collects nothing yet.
+    public CollectedReply() {}
 
     @Override
     public void reasoning(String text) {
@@ -49,17 +52,17 @@ final class CollectedReply implements ReplySink {
     }
 
     /// {@return the reasoning; empty if there was none}
-    String reasoning() {
+    public String reasoning() {
         return reasoning.toString();
     }
 
     /// {@return the answer; empty if there was none}
-    String content() {
+    public String content() {
         return content.toString();
     }
 
     /// {@return the calls of tools}
-    List<Call> calls() {
+    public List<Call> calls() {
         return List.copyOf(calls.values());
     }
 }

@@ -1,26 +1,33 @@
 package dev.tenon.platform.chat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.chat.CallFormat.Notation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
 /// A notation of calls whose arguments are a list of names and values, but no JSON.
 ///
-/// @param open before the tool's name
 /// @param begin before the arguments
 /// @param assign between the name of an argument and its value
 /// @param between between two arguments
 /// @param end after the arguments
 /// @param quote around strings, which have no escapes then; empty if strings are those of Python
-record Literals(String open, char begin, String assign, String between, char end, String quote) {
+record Literals(char begin, String assign, String between, char end, String quote) {
     /// What Python calls by keyword look like.
-    static final Literals PYTHON = new Literals("", '(', "=", ", ", ')', "");
+    static final Literals PYTHON = new Literals('(', "=", ", ", ')', "");
     /// What calls of Gemma 4 look like.
-    static final Literals GEMMA = new Literals("call:", '{', ":", ",", '}', "<|\"|>");
+    static final Literals GEMMA = new Literals('{', ":", ",", '}', "<|\"|>");
 
     /// What JSON looks like.
-    static final Literals JSON = new Literals("", '{', ":", ", ", '}', "");
+    static final Literals JSON = new Literals('{', ":", ", ", '}', "");
+
+    static Literals of(Notation notation) {
+        return switch (notation) {
+            case PYTHON -> PYTHON;
+            case GEMMA -> GEMMA;
+        };
+    }
 
     /// {@return whether arguments are assigned, as Python does}
     boolean assigns() {
@@ -33,8 +40,10 @@ record Literals(String open, char begin, String assign, String between, char end
     }
 
     /// {@return what a call begins with; the group `name` is the tool}
-    String header() {
-        return Pattern.quote(open) + "(?<name>[A-Za-z_][\\w.-]*)\\s*" + Pattern.quote(String.valueOf(begin));
+    ///
+    /// @param lead before the tool's name
+    String header(String lead) {
+        return Pattern.quote(lead) + "(?<name>[A-Za-z_][\\w.-]*)\\s*" + Pattern.quote(String.valueOf(begin));
     }
 
     /// {@return whether an argument of this name can be written}

@@ -1,5 +1,8 @@
 package dev.tenon.platform.chat;
 
+import dev.tenon.api.chat.CallFormat;
+import dev.tenon.api.chat.CallFormat.NameThenLiterals;
+import dev.tenon.api.chat.CallFormat.NameThenTags;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -13,9 +16,10 @@ import java.util.regex.Matcher;
 final class MarkParser extends ReplyParser {
     private static final String SEPARATORS = ",;[]";
 
-    private final ReplyFormat format;
+    private final TemplateFormat format;
     private final List<Map<String, Object>> offered;
     private final CallFormat calls;
+    private final CallSyntax syntax;
     private final List<String> openers;
     private final Set<String> ids = new HashSet<>();
     /// Whether arguments are handed on before their call is whole.
@@ -67,17 +71,18 @@ final class MarkParser extends ReplyParser {
         CALL
     }
 
-    MarkParser(ReplyFormat format, String prompt, List<Map<String, Object>> tools, ReplySink sink) {
+    MarkParser(TemplateFormat format, String prompt, List<Map<String, Object>> tools, ReplySink sink) {
         this(format, tools, sink, format.thinks(prompt) ? State.REASONING : State.START, true);
     }
 
     private MarkParser(
-            ReplyFormat format, List<Map<String, Object>> offered, ReplySink sink, State state, boolean early) {
+            TemplateFormat format, List<Map<String, Object>> offered, ReplySink sink, State state, boolean early) {
         super(offered, sink);
         this.format = format;
         this.offered = offered;
         this.calls = format.calls();
-        this.openers = hasTools() ? calls.openers() : List.of();
+        this.syntax = CallSyntax.of(calls);
+        this.openers = hasTools() ? syntax.openers() : List.of();
         this.early = early && !calls.bare();
         this.state = state;
     }
@@ -304,7 +309,7 @@ final class MarkParser extends ReplyParser {
             between(1, false);
             return true;
         }
-        Matcher header = calls.header().matcher(pending);
+        Matcher header = syntax.header().matcher(pending);
         boolean begins = header.lookingAt();
         if (header.hitEnd() && !last) {
             return false;
@@ -331,13 +336,15 @@ final class MarkParser extends ReplyParser {
             return false;
         }
         String own = groups.contains("own") ? header.group("own") : null;
-        own = calls.numbered() ? header.group("id") : own;
+        if (CallSyntax.number(calls) != null) {
+            own = header.group("number") == null ? null : header.group("id");
+        }
         id = own != null && !own.equals(name) && ids.add(own) ? own : newId();
         call = name == null
-                ? new ObjectReader(tools, calls.bare() && !marked)
+                ? new ObjectReader(tools, calls.shape(), calls.bare() && !marked)
                 : switch (calls.shape()) {
-                    case PARAMETERS -> new ParameterReader(tool, calls, tools);
-                    case LITERALS -> new ArgumentsReader(tool, calls.literals());
+                    case NameThenTags tags -> new ParameterReader(tool, tags, syntax.close(), calls.marks(), tools);
+                    case NameThenLiterals literals -> new ArgumentsReader(tool, Literals.of(literals.notation()));
                     default -> new ArgumentsReader(tool, calls.marks());
                 };
         raw.setLength(0);

@@ -21,11 +21,11 @@ final class ModelTemplate {
     private final String bos;
     private final String eos;
     private final UserText user;
-    private final ReplyFormat format;
+    private final TemplateFormat format;
     private CallIds ids;
 
     /// @param format how the model writes
-    ModelTemplate(ChatTemplate compiled, String source, Tokenizer tokenizer, ReplyFormat format) {
+    ModelTemplate(ChatTemplate compiled, String source, Tokenizer tokenizer, TemplateFormat format) {
         this.compiled = compiled;
         this.source = source;
         this.bos = piece(tokenizer, tokenizer.bos());
@@ -43,8 +43,8 @@ final class ModelTemplate {
         Map<String, Object> variables =
                 Map.of("bos_token", piece(tokenizer, tokenizer.bos()), "eos_token", piece(tokenizer, tokenizer.eos()));
         String name = model.file().metadata().string("general.name").orElse("the model");
-        ReplyFormat shown = ReplyFormat.of(source);
-        ReplyFormat format = (forTools ? shown.listingTools() : shown).checked(compiled, variables, name);
+        TemplateFormat shown = TemplateFormat.of(source, OfferedFormats.of(model, source));
+        TemplateFormat format = (forTools ? shown.listingTools() : shown).checked(compiled, variables, name);
         return new ModelTemplate(compiled, source, tokenizer, format);
     }
 
@@ -71,7 +71,7 @@ final class ModelTemplate {
     }
 
     /// {@return how the model writes}
-    ReplyFormat format() {
+    TemplateFormat format() {
         return format;
     }
 

@@ -1,16 +1,21 @@
 package dev.tenon.platform.chat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.chat.CallFormat;
+import java.util.HashSet;
 import java.util.Set;
 
 /// Reads the call of a tool that is a JSON object with its name and its arguments.
 final class ObjectReader extends CallReader {
+    /// Keys of the name and of the arguments that models write whatever their format.
     private static final Set<String> NAMES = Set.of("name", "tool_name");
     private static final Set<String> ARGUMENTS = Set.of("arguments", "parameters");
     /// Members that a call may have beside those.
     private static final Set<String> OTHERS = Set.of("type", "id", "tool_call_id", "function");
 
     private final ToolSchemas tools;
+    private final Set<String> names = new HashSet<>(NAMES);
+    private final Set<String> argumentKeys = new HashSet<>(ARGUMENTS);
     private final boolean bare;
     private final Members object = new Members();
     /// Where in the JSON the arguments begin, those that were not handed on, and where they end; -1 if that is unknown.
@@ -19,9 +24,14 @@ final class ObjectReader extends CallReader {
     private int next;
     private int to = -1;
 
+    /// @param shape that of the format, whose keys are understood beside the usual ones
     /// @param bare whether no mark tells that this is a call: then it has the members of one and no others
-    ObjectReader(ToolSchemas tools, boolean bare) {
+    ObjectReader(ToolSchemas tools, CallFormat.Shape shape, boolean bare) {
         super(null);
+        if (shape instanceof CallFormat.JsonObject keys) {
+            names.add(keys.name());
+            argumentKeys.add(keys.arguments());
+        }
         this.tools = tools;
         this.bare = bare;
     }
@@ -33,8 +43,8 @@ final class ObjectReader extends CallReader {
 
         @Override
         void begins(String key) {
-            boolean arguments = ARGUMENTS.contains(key);
-            if (arguments && from >= 0 || bare && !arguments && !NAMES.contains(key) && !OTHERS.contains(key)) {
+            boolean arguments = argumentKeys.contains(key);
+            if (arguments && from >= 0 || bare && !arguments && !names.contains(key) && !OTHERS.contains(key)) {
                 fail();
             } else if (arguments) {
                 from = json().length();
@@ -44,9 +54,9 @@ final class ObjectReader extends CallReader {
 
         @Override
         void ends(String key, int begin) {
-            if (ARGUMENTS.contains(key)) {
+            if (argumentKeys.contains(key)) {
                 to = json().length();
-            } else if (NAMES.contains(key) && !called(Json.parse(json().substring(begin)))) {
+            } else if (names.contains(key) && !called(Json.parse(json().substring(begin)))) {
                 fail();
             }
         }

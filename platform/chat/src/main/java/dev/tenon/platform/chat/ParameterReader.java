@@ -1,11 +1,13 @@
 package dev.tenon.platform.chat;
 
+import dev.tenon.api.chat.CallFormat.NameThenTags;
 import java.util.List;
 
 /// Reads the arguments of a call that has a tag for each parameter, and writes them as JSON, of the types that the
 /// tool's schema gives them: strings as their characters come, others when they end.
 final class ParameterReader extends CallReader {
-    private final CallFormat.Parameters tags;
+    private final NameThenTags tags;
+    private final String close;
     private final List<String> marks;
     private final ToolSchemas tools;
     private State state = State.BETWEEN;
@@ -22,12 +24,15 @@ final class ParameterReader extends CallReader {
     }
 
     /// @param name the tool
-    /// @param format how calls are written
+    /// @param tags how parameters are written
+    /// @param close what ends the call; empty if a mark does
+    /// @param marks those of calls, which end it, too
     /// @param tools have the types
-    ParameterReader(String name, CallFormat format, ToolSchemas tools) {
+    ParameterReader(String name, NameThenTags tags, String close, List<String> marks, ToolSchemas tools) {
         super(name);
-        this.tags = format.parameters();
-        this.marks = format.marks();
+        this.tags = tags;
+        this.close = close;
+        this.marks = marks;
         this.tools = tools;
         arguments.append('{');
     }
@@ -66,16 +71,16 @@ final class ParameterReader extends CallReader {
             state = State.KEY;
             return blanks + tags.keyOpen().length();
         }
-        boolean closed = rest.startsWith(tags.close());
+        boolean closed = !close.isEmpty() && rest.startsWith(close);
         if (closed || marks.stream().anyMatch(rest::startsWith)) { // a model may leave out what closes a call
             arguments.append('}');
             begin();
             end();
-            return closed ? blanks + tags.close().length() : 0;
+            return closed ? blanks + close.length() : 0;
         }
         boolean open = rest.isEmpty()
                 || tags.keyOpen().startsWith(rest)
-                || tags.close().startsWith(rest)
+                || close.startsWith(rest)
                 || marks.stream().anyMatch(mark -> mark.startsWith(rest));
         if (last || !open) {
             fail();

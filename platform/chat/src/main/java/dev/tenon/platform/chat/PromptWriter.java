@@ -71,7 +71,7 @@ final class PromptWriter {
             List<Map<String, Object>> tools,
             Map<String, Object> variables,
             boolean answered) {
-        ReplyFormat format = template.format();
+        TemplateFormat format = template.format();
         List<Map<String, Object>> all = format.takesCalls() ? messages : withoutCalls(format, messages);
         if (format.takesTools()) {
             if (!tools.isEmpty()) {
@@ -115,7 +115,7 @@ final class PromptWriter {
 
     /// Tells the model about tools in a system message, for a template that does not.
     private static List<Map<String, Object>> withTools(
-            ReplyFormat format, List<Map<String, Object>> messages, List<Map<String, Object>> tools) {
+            TemplateFormat format, List<Map<String, Object>> messages, List<Map<String, Object>> tools) {
         String lines = String.join("\n", tools.stream().map(Json::text).toList());
         TemplateText form = called(format, List.of(Map.of("name", "NAME", "arguments", "ARGUMENTS")));
         TemplateText instructions = UserText.join(INSTRUCTIONS, TemplateText.ofClient(lines), FORM, form);
@@ -129,7 +129,7 @@ final class PromptWriter {
     }
 
     /// Writes calls and their results as text, for a template that knows none of them.
-    private static List<Map<String, Object>> withoutCalls(ReplyFormat format, List<Map<String, Object>> messages) {
+    private static List<Map<String, Object>> withoutCalls(TemplateFormat format, List<Map<String, Object>> messages) {
         List<Map<String, Object>> all = new ArrayList<>();
         for (Map<String, Object> message : messages) {
             String role = String.valueOf(message.get("role"));
@@ -151,30 +151,8 @@ final class PromptWriter {
     /// {@return calls as the model writes them}
     ///
     /// @param functions maps of name and arguments
-    private static TemplateText called(ReplyFormat format, List<?> functions) {
-        CallFormat.Wording wording = format.calls().wording();
-        String between = format.calls().between() == null ? "" : format.calls().between();
-        List<Object> parts = new ArrayList<>(List.of(wording.before()));
-        int number = 0;
-        for (Object each : functions) {
-            Map<String, Object> function = TemplateValues.copy(each);
-            String name = format.calls().written(String.valueOf(function.get("name")));
-            parts.add(number == 0 ? "" : between);
-            parts.add(wording.prefix());
-            parts.add(TemplateText.ofClient(name));
-            parts.add((format.calls().numbered() ? number : "") + wording.middle());
-            parts.add(TemplateText.ofClient(written(format.calls(), function.get("arguments"))));
-            parts.add(wording.suffix());
-            number++;
-        }
-        parts.add(wording.after());
-        return UserText.join(parts.toArray());
-    }
-
-    private static String written(CallFormat calls, Object arguments) {
-        if (calls.literals() != null) {
-            return calls.literals().arguments(arguments);
-        }
-        return arguments instanceof String text ? text : Json.text(arguments);
+    private static TemplateText called(TemplateFormat format, List<?> functions) {
+        return UserText.join(CallWriter.parts(format.calls(), functions, TemplateText::ofClient)
+                .toArray());
     }
 }

@@ -37,7 +37,7 @@ final class ReplyGrammar {
     /// @param thinking whether the reply begins inside its reasoning
     /// @param vocabulary the model's tokens
     /// @throws ChatException that says what cannot be enforced
-    Grammar of(ChatRequest request, ReplyFormat format, boolean thinking, TokenVocabulary vocabulary) {
+    Grammar of(ChatRequest request, TemplateFormat format, boolean thinking, TokenVocabulary vocabulary) {
         boolean calls = request.toolChoice().mode() == ToolChoice.Mode.REQUIRED;
         List<Map<String, Object>> tools = calls ? TemplateValues.tools(request.tools()) : List.of();
         String asked = Json.text(List.of(
@@ -69,7 +69,7 @@ final class ReplyGrammar {
     private static Grammar made(
             ChatRequest request,
             List<Map<String, Object>> tools,
-            ReplyFormat format,
+            TemplateFormat format,
             boolean thinking,
             TokenVocabulary vocabulary) {
         try {
@@ -84,7 +84,7 @@ final class ReplyGrammar {
     private static Grammar make(
             ChatRequest request,
             List<Map<String, Object>> tools,
-            ReplyFormat format,
+            TemplateFormat format,
             boolean thinking,
             TokenVocabulary vocabulary) {
         GrammarBuilder builder = new GrammarBuilder(GrammarLimits.DEFAULT);

@@ -1,5 +1,6 @@
 package dev.tenon.platform.chat;
 
+import dev.tenon.api.chat.CallFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -30,8 +31,9 @@ public abstract class ReplyParser {
     /// @param tools the tools; if there are none, no calls are looked for
     /// @param sink takes the parts
     /// @return the parser
-    public static ReplyParser of(ReplyFormat format, String prompt, List<Map<String, Object>> tools, ReplySink sink) {
-        return format.calls() == CallFormat.CHANNELS
+    public static ReplyParser of(
+            TemplateFormat format, String prompt, List<Map<String, Object>> tools, ReplySink sink) {
+        return format.calls().shape() instanceof CallFormat.Channels
                 ? new ChannelParser(prompt, tools, sink)
                 : new MarkParser(format, prompt, tools, sink);
     }

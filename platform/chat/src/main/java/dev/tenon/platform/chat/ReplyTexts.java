@@ -1,5 +1,9 @@
 package dev.tenon.platform.chat;
 
+import dev.tenon.api.chat.CallFormat;
+import dev.tenon.api.chat.CallFormat.Channels;
+import dev.tenon.api.chat.CallFormat.NameThenLiterals;
+import dev.tenon.api.chat.CallFormat.NameThenTags;
 import dev.tenon.api.chat.ChatException;
 import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.platform.grammar.GrammarBuilder;
@@ -16,10 +20,10 @@ final class ReplyTexts {
     private static final String ANY_TEXT = "{\"type\":\"string\"}";
 
     private final GrammarBuilder builder;
-    private final ReplyFormat format;
+    private final TemplateFormat format;
     private final TokenVocabulary vocabulary;
 
-    ReplyTexts(GrammarBuilder builder, ReplyFormat format, TokenVocabulary vocabulary) {
+    ReplyTexts(GrammarBuilder builder, TemplateFormat format, TokenVocabulary vocabulary) {
         this.builder = builder;
         this.format = format;
         this.vocabulary = vocabulary;
@@ -55,7 +59,7 @@ final class ReplyTexts {
     }
 
     private boolean isChannels() {
-        return format.calls() == CallFormat.CHANNELS;
+        return format.calls().shape() instanceof Channels;
     }
 
     /// {@return a reply after its reasoning}
@@ -85,18 +89,22 @@ final class ReplyTexts {
     Expr calls(ChatRequest request, ToolSchemas tools) {
         CallFormat.Wording wording = format.calls().wording();
         String only = request.toolChoice().name();
+        String counted = CallSyntax.number(format.calls());
+        Expr number = counted == null
+                ? builder.literal("")
+                : builder.sequence(builder.literal(counted), builder.regex("0|[1-9][0-9]{0,2}"));
         List<Expr> each = new ArrayList<>();
         for (String name : tools.names()) {
             if (only == null || only.equals(name)) {
                 Expr arguments = switch (format.calls().shape()) {
-                    case PARAMETERS -> parameters(format.calls().parameters(), tools, name);
-                    case LITERALS -> literals(format.calls().literals(), tools, name);
+                    case NameThenTags tags -> parameters(tags, tools, name);
+                    case NameThenLiterals shape -> literals(Literals.of(shape.notation()), tools, name);
                     default -> builder.jsonSchema(Json.text(tools.forced(name)));
                 };
                 each.add(builder.sequence(
                         text(wording.prefix()),
-                        builder.literal(format.calls().written(name)),
-                        format.calls().numbered() ? builder.regex("0|[1-9][0-9]{0,2}") : builder.literal(""),
+                        builder.literal(CallSyntax.written(format.calls(), name)),
+                        number,
                         text(wording.middle()),
                         arguments,
                         text(wording.suffix())));
@@ -157,7 +165,7 @@ final class ReplyTexts {
                 : builder.sequence(text(quote), raw(schema, quote), text(quote));
     }
 
-    private Expr parameters(CallFormat.Parameters tags, ToolSchemas tools, String name) {
+    private Expr parameters(NameThenTags tags, ToolSchemas tools, String name) {
         List<Expr> parts = new ArrayList<>();
         all(tools, name).forEach((key, schema) -> {
             require(!key.isBlank() && key.strip().equals(key) && !key.matches("(?s).*[<>\"\n].*"), key);
@@ -172,7 +180,7 @@ final class ReplyTexts {
         return builder.sequence(parts.toArray(Expr[]::new));
     }
 
-    private Expr value(CallFormat.Parameters tags, Object schema) {
+    private Expr value(NameThenTags tags, Object schema) {
         return ToolSchemas.isText(schema) ? raw(schema, tags.valueEnd()) : builder.jsonSchema(Json.text(schema));
     }
 

@@ -55,7 +55,7 @@ final class TemplateChat implements ChatModel {
         if (isFree(request)) {
             return Optional.empty();
         }
-        ReplyFormat format = template(request).format();
+        TemplateFormat format = template(request).format();
         return constraint(request, format, thinks(request, format, prompt));
     }
 
@@ -65,10 +65,10 @@ final class TemplateChat implements ChatModel {
             return Optional.empty();
         }
         ChatRequest request = ChatRequest.builder().format(format).build();
-        return constraint(request, ReplyFormat.PLAIN, false);
+        return constraint(request, TemplateFormat.PLAIN, false);
     }
 
-    private Optional<TokenConstraint> constraint(ChatRequest request, ReplyFormat format, boolean thinking) {
+    private Optional<TokenConstraint> constraint(ChatRequest request, TemplateFormat format, boolean thinking) {
         TokenVocabulary tokens = LongWork.call(this::vocabulary);
         return Optional.of(grammars.of(request, format, thinking, tokens).constraint(tokens));
     }
@@ -82,7 +82,7 @@ final class TemplateChat implements ChatModel {
         return new ParsedReply(model.tokenizer(), template, before, request, events);
     }
 
-    private static boolean thinks(ChatRequest request, ReplyFormat format, ChatPrompt prompt) {
+    private static boolean thinks(ChatRequest request, TemplateFormat format, ChatPrompt prompt) {
         if (!request.continued()) {
             return format.thinks(prompt.text());
         }

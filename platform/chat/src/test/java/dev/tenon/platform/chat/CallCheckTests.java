@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tenon.api.chat.ReplyFormat;
+import dev.tenon.api.chat.ReplyFormat.Reasoning;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.ChatTemplateEngine;
@@ -14,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -35,7 +38,7 @@ class CallCheckTests {
     private static final String TEXT = "{{ v if v is string else v | tojson }}";
 
     /// {@return what a template has for a call in a form, and, after a bar, elsewhere}
-    private static String[] call(CallFormat format) {
+    private static String[] call(KnownFormat format) {
         return switch (format) {
             case TAGGED -> new String[] {"<tool_call>\n" + OBJECT + "\n</tool_call>", ""};
             case BARE -> new String[] {OBJECT.replace("arguments", "parameters"), ""};
@@ -111,28 +114,28 @@ class CallCheckTests {
         };
     }
 
-    private static String source(CallFormat format) {
+    private static String source(KnownFormat format) {
         String[] parts = call(format);
         // The parameters of a tool are somewhere in a template that writes tools.
         String source =
                 parts[1] + "{# \"parameters\" #}" + TEMPLATE.formatted("", "@").replace("@", parts[0]);
-        return format == CallFormat.CHANNELS
+        return format == KnownFormat.CHANNELS
                 ? source.replace("<|{{ m.role }}|>", "<|start|>{{ m.role }}")
                         .replace("<|assistant|>", "<|start|>assistant")
                 : source;
     }
 
     @ParameterizedTest
-    @EnumSource(CallFormat.class)
-    void callsOfTheirTemplatesAreRead(CallFormat format) {
+    @EnumSource(KnownFormat.class)
+    void callsOfTheirTemplatesAreRead(KnownFormat format) {
         String source = source(format);
-        ReplyFormat shown = ReplyFormat.of(source);
-        assertEquals(format, shown.calls());
+        TemplateFormat shown = TemplateFormat.of(source, Optional.empty());
+        assertEquals(format.calls(), shown.calls());
         assertTrue(shown.takesTools() && shown.takesCalls());
         assertTrue(CallCheck.allComesBack(shown, ENGINE.compile(source), VARIABLES));
         String thinking = TEMPLATE.formatted("{% if m.tool_calls %}<think>\n\n</think>\n\n{% endif %}", "@")
                 .replace("@", call(format)[0]);
-        if (format != CallFormat.CHANNELS) {
+        if (format != KnownFormat.CHANNELS) {
             ChatTemplate template = ENGINE.compile(call(format)[1] + thinking);
             assertTrue(CallCheck.allComesBack(shown, template, VARIABLES));
         }
@@ -150,10 +153,10 @@ class CallCheckTests {
         for (String other : others) {
             String source = "{# \"parameters\" <tool_call> #}"
                     + TEMPLATE.formatted("", "@").replace("@", other);
-            ReplyFormat shown = ReplyFormat.of(source);
+            TemplateFormat shown = TemplateFormat.of(source, Optional.empty());
             assertTrue(shown.takesCalls());
             assertEquals(
-                    new ReplyFormat(CallFormat.TAGGED, false, false, "<think>", "</think>"),
+                    new TemplateFormat(new ReplyFormat(KnownFormat.TAGGED.calls(), Reasoning.THINK), false, false),
                     shown.checked(ENGINE.compile(source), VARIABLES, "m"),
                     other);
         }
@@ -161,14 +164,14 @@ class CallCheckTests {
                 "{% if a is not string %}{{ raise_exception('text') }}{% endif %}<tool_call>{\"name\": \"{{ f.name }}\","
                         + " \"arguments\": {{ a }}}</tool_call>";
         String source = TEMPLATE.formatted("", "@").replace("@", one);
-        ReplyFormat text = ReplyFormat.of(source);
+        TemplateFormat text = TemplateFormat.of(source, Optional.empty());
         assertSame(text, text.checked(ENGINE.compile(source), VARIABLES, "m"), "arguments as text");
         String simple = TEMPLATE.formatted("", "@")
                 .replace(
                         "@",
                         "<tool_call>{\"name\": \"{{ f.name }}\", \"arguments\": "
                                 + "{\"text\": \"{{ a.text }}\", \"count\": {{ a.count }}}}</tool_call>");
-        ReplyFormat quoteless = ReplyFormat.of(simple);
+        TemplateFormat quoteless = TemplateFormat.of(simple, Optional.empty());
         assertSame(quoteless, quoteless.checked(ENGINE.compile(simple), VARIABLES, "m"), "no quotes");
     }
 
@@ -187,7 +190,7 @@ class CallCheckTests {
                     .sorted()
                     .toList()) {
                 String source = Files.readString(file);
-                ReplyFormat shown = ReplyFormat.of(source);
+                TemplateFormat shown = TemplateFormat.of(source, Optional.empty());
                 try {
                     boolean back = shown.takesCalls() && CallCheck.comesBack(shown, ENGINE.compile(source), VARIABLES);
                     read += back ? 1 : 0;

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.ReplyFormat;
+import dev.tenon.api.chat.ReplyFormat.Reasoning;
 import dev.tenon.api.chat.Tool;
 import dev.tenon.api.chat.ToolCall;
 import dev.tenon.api.engine.Engine;
@@ -44,7 +46,7 @@ class ChatPromptTests {
     }
 
     /// {@return the prompt of a question, a call and its result, by a template}
-    private static String prompt(String source, ReplyFormat format) {
+    private static String prompt(String source, TemplateFormat format) {
         ChatTemplate template = ServiceLoader.load(ChatTemplateEngine.class)
                 .findFirst()
                 .orElseThrow()
@@ -60,19 +62,19 @@ class ChatPromptTests {
         return new PromptWriter(model, known).write(request).text();
     }
 
-    private static ReplyFormat format(CallFormat calls, boolean takesCalls) {
-        return new ReplyFormat(calls, false, takesCalls, "<think>", "</think>");
+    private static TemplateFormat format(KnownFormat calls, boolean takesCalls) {
+        return new TemplateFormat(new ReplyFormat(calls.calls(), Reasoning.THINK), false, takesCalls);
     }
 
     @Test
     void argumentsAreTextWhereATemplateNeedsThat() {
-        String text = prompt(JOINS, format(CallFormat.DEEPSEEK, true));
+        String text = prompt(JOINS, format(KnownFormat.DEEPSEEK, true));
         assertTrue(text.endsWith("When?time|{\"zone\":\"UTC\"}noon"), text);
     }
 
     @Test
     void aModelIsToldOfToolsInItsOwnForm() {
-        String text = prompt(JOINS, format(CallFormat.DEEPSEEK, true));
+        String text = prompt(JOINS, format(KnownFormat.DEEPSEEK, true));
         assertTrue(text.contains("\"name\":\"time\""), text);
         assertTrue(
                 text.contains("<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>NAME<｜tool▁sep｜>ARGUMENTS<｜tool▁call▁end｜>"
@@ -82,7 +84,7 @@ class ChatPromptTests {
 
     @Test
     void callsAreTextForATemplateThatKnowsNone() {
-        String text = prompt(PLAIN, format(CallFormat.TAGGED, false));
+        String text = prompt(PLAIN, format(KnownFormat.TAGGED, false));
         assertEquals(
                 "[user]When?[assistant]\n<tool_call>\n{\"name\": \"time\", \"arguments\": {\"zone\":\"UTC\"}}\n</tool_call>"
                         + "[user]<tool_response>\nnoon\n</tool_response>",

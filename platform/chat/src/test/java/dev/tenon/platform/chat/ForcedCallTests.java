@@ -5,8 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.chat.CallFormat;
 import dev.tenon.api.chat.ChatException;
 import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ReplyFormat;
+import dev.tenon.api.chat.ReplyFormat.Reasoning;
 import dev.tenon.api.chat.Tool;
 import dev.tenon.api.chat.ToolChoice;
 import dev.tenon.api.engine.Engine;
@@ -31,6 +34,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /// Tokens drawn at random from the masks of forced calls come out of the parser as calls that satisfy the schemas.
 class ForcedCallTests {
@@ -65,8 +69,8 @@ class ForcedCallTests {
         engine.close();
     }
 
-    private static ReplyFormat format(CallFormat calls) {
-        return new ReplyFormat(calls, true, true, "<think>", "</think>");
+    private static TemplateFormat format(CallFormat calls) {
+        return new TemplateFormat(new ReplyFormat(calls, Reasoning.THINK), true, true);
     }
 
     /// {@return a request that forces calls}
@@ -91,7 +95,7 @@ class ForcedCallTests {
 
     private static CollectedReply walk(
             CallFormat calls, ChatRequest request, String prompt, int seed, TokenVocabulary vocabulary) {
-        ReplyFormat format = format(calls);
+        TemplateFormat format = format(calls);
         Grammar grammar = new ReplyGrammar().of(request, format, format.thinks(prompt), vocabulary);
         TokenConstraint constraint = grammar.constraint(vocabulary);
         Tokenizer tokenizer = vocabulary.tokenizer();
@@ -115,7 +119,7 @@ class ForcedCallTests {
             }
         }
         parser.finish();
-        assertTrue(!constraint.isComplete() || parser.calls() == reply.calls().size(), calls::name);
+        assertTrue(!constraint.isComplete() || parser.calls() == reply.calls().size(), calls::toString);
         return constraint.isComplete() ? reply : null;
     }
 
@@ -133,7 +137,7 @@ class ForcedCallTests {
         return allowed.get(random.nextInt(allowed.size()));
     }
 
-    private static void requireSatisfied(CallFormat format, CollectedReply.Call call) {
+    private static void requireSatisfied(Object format, CollectedReply.Call call) {
         JsonNode arguments = Json.parse(call.arguments().toString());
         assertTrue(arguments != null && arguments.isObject(), () -> format + ": " + call);
         Set<String> keys = new TreeSet<>();
@@ -153,13 +157,13 @@ class ForcedCallTests {
     }
 
     @ParameterizedTest
-    @EnumSource(CallFormat.class)
-    void forcedCallsSatisfyTheirSchemas(CallFormat format) {
+    @EnumSource(KnownFormat.class)
+    void forcedCallsSatisfyTheirSchemas(KnownFormat format) {
         int whole = 0;
         int several = 0;
         for (int seed = 0; seed < 16; seed++) {
-            boolean thinking = seed % 2 == 1 && format != CallFormat.CHANNELS;
-            CollectedReply reply = walk(format, request(null, TOOLS), thinking ? "<think>\n" : "", seed);
+            boolean thinking = seed % 2 == 1 && format != KnownFormat.CHANNELS;
+            CollectedReply reply = walk(format.calls(), request(null, TOOLS), thinking ? "<think>\n" : "", seed);
             if (reply != null) {
                 whole++;
                 several += reply.calls().size() > 1 ? 1 : 0;
@@ -169,15 +173,15 @@ class ForcedCallTests {
             }
         }
         assertTrue(whole > 2, whole + " replies came to an end");
-        assertEquals(format.between() != null, several > 0, several + " replies had several calls");
+        assertEquals(format.calls().between() != null, several > 0, several + " replies had several calls");
     }
 
     @ParameterizedTest
-    @EnumSource(CallFormat.class)
-    void aNamedToolIsCalledOnce(CallFormat format) {
+    @EnumSource(KnownFormat.class)
+    void aNamedToolIsCalledOnce(KnownFormat format) {
         int whole = 0;
         for (int seed = 0; seed < 8; seed++) {
-            CollectedReply reply = walk(format, request("now", TOOLS), "", seed);
+            CollectedReply reply = walk(format.calls(), request("now", TOOLS), "", seed);
             if (reply != null) {
                 whole++;
                 assertEquals(1, reply.calls().size());
@@ -185,6 +189,23 @@ class ForcedCallTests {
             }
         }
         assertTrue(whole > 2, whole + " replies came to an end");
+    }
+
+    @ParameterizedTest
+    @MethodSource("dev.tenon.platform.chat.OfferedFormatTests#formats")
+    void formatsOfBundlesAreForced(CallFormat format) {
+        int several = 0;
+        int whole = 0;
+        for (int seed = 0; seed < 16; seed++) {
+            CollectedReply reply = walk(format, request(null, TOOLS), seed % 2 == 1 ? "<think>\n" : "", seed);
+            if (reply != null) {
+                whole++;
+                several += reply.calls().size() > 1 ? 1 : 0;
+                assertEquals("", reply.content());
+                reply.calls().forEach(call -> requireSatisfied(format, call));
+            }
+        }
+        assertTrue(whole > 2 && several > 0, whole + " replies came to an end, " + several + " had several calls");
     }
 
     /// A vocabulary in which some tokens are control tokens with names of their own.
@@ -258,16 +279,16 @@ class ForcedCallTests {
     }
 
     @ParameterizedTest
-    @EnumSource(CallFormat.class)
-    void marksThatAreControlTokensAreWrittenAsSuch(CallFormat format) {
-        List<String> names = new ArrayList<>(format.marks());
+    @EnumSource(KnownFormat.class)
+    void marksThatAreControlTokensAreWrittenAsSuch(KnownFormat format) {
+        List<String> names = new ArrayList<>(format.calls().marks());
         names.removeIf(each -> each.startsWith("`"));
         names.add("</think>");
         names.addAll(List.of("<|message|>", "<|constrain|>", "<|start|>", "<|end|>"));
         TokenVocabulary named = new TokenVocabulary(new WithControls(model.tokenizer(), names));
         int whole = 0;
         for (int seed = 0; seed < 8; seed++) {
-            CollectedReply reply = walk(format, request("now", TOOLS), "<think>", seed, named);
+            CollectedReply reply = walk(format.calls(), request("now", TOOLS), "<think>", seed, named);
             if (reply != null) {
                 whole++;
                 assertEquals("", reply.content());
@@ -286,7 +307,10 @@ class ForcedCallTests {
             assertThrows(
                     ChatException.class,
                     () -> grammars.of(
-                            request(null, List.of(tool("a", schema))), format(CallFormat.FUNCTION), false, vocabulary));
+                            request(null, List.of(tool("a", schema))),
+                            format(KnownFormat.FUNCTION.calls()),
+                            false,
+                            vocabulary));
         }
     }
 }

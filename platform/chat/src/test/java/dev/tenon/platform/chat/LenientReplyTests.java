@@ -6,22 +6,31 @@ import static dev.tenon.platform.chat.ReplyParserTests.parse;
 import static dev.tenon.platform.chat.ReplyParserTests.tools;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.tenon.api.chat.CallFormat.NameThenTags;
+import dev.tenon.api.chat.CallFormat.Wording;
+import dev.tenon.api.chat.ReplyFormat;
+import dev.tenon.api.chat.ReplyFormat.Reasoning;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /// What models get wrong, and what is no call though it looks like one.
 class LenientReplyTests {
     @Test
     void aCallThatIsCutOffIsNoWholeCall() {
-        for (CallFormat each : CallFormat.values()) {
-            ReplyFormat format = new ReplyFormat(each, true, true, "<think>", "</think>");
+        for (KnownFormat each : KnownFormat.values()) {
+            TemplateFormat format = new TemplateFormat(new ReplyFormat(each.calls(), Reasoning.THINK), true, true);
             ReplyParser parser = ReplyParser.of(format, "", TOOLS, new CollectedReply());
-            CallFormat.Wording wording = each.wording();
-            CallFormat.Parameters tags = each.parameters();
-            String cut =
-                    tags == null ? "{\"zone\": \"" : tags.keyOpen() + "zone" + tags.keyEnd() + tags.valueOpen() + "a";
-            parser.text(wording.before() + wording.prefix() + each.written("time") + wording.middle() + cut);
+            Wording wording = each.calls().wording();
+            String cut = each.calls().shape() instanceof NameThenTags tags
+                    ? tags.keyOpen() + "zone" + tags.keyEnd() + tags.valueOpen() + "a"
+                    : "{\"zone\": \"";
+            parser.text(wording.before()
+                    + wording.prefix()
+                    + CallSyntax.written(each.calls(), "time")
+                    + wording.middle()
+                    + cut);
             parser.finish();
             assertEquals(0, parser.calls(), each::name);
         }
@@ -30,40 +39,40 @@ class LenientReplyTests {
     /// Replies of one form and what they become: text is text to the letter where it is no call of an offered tool.
     @Test
     void whatIsNoCallOfAnOfferedToolStaysText() {
-        record Row(CallFormat format, String reply) {}
+        record Row(KnownFormat format, String reply) {}
         for (Row row : List.of(
-                new Row(CallFormat.TAGGED, "Use the <tool_call> tag to call."),
-                new Row(CallFormat.TAGGED, "  <tool_call>\n"),
+                new Row(KnownFormat.TAGGED, "Use the <tool_call> tag to call."),
+                new Row(KnownFormat.TAGGED, "  <tool_call>\n"),
                 new Row(
-                        CallFormat.TAGGED,
+                        KnownFormat.TAGGED,
                         "Hi <tool_call>\n{\"name\": \"Ada\", \"arguments\": {\"x\": 1}}\n</tool_call> \n"),
-                new Row(CallFormat.TAGGED, "<tool_call>{\"name\": \"time\", \"arguments\": [1]}</tool_call>"),
-                new Row(CallFormat.TAGGED, "<tool_call>{\"name\": \"time\", \"arguments\": \"soon\"}</tool_call>"),
-                new Row(CallFormat.TAGGED, "<tool_call>{\"arguments\": {}}</tool_call>"),
-                new Row(CallFormat.TAGGED, "<tool_call>{\"name\": \"time\" \"arguments\": {}}</tool_call>"),
-                new Row(CallFormat.BARE, "{\"name\": \"Ada\", \"age\": 36}"),
-                new Row(CallFormat.BARE, "{\"name\": \"Ada\", \"parameters\": {}}"),
-                new Row(CallFormat.BARE, " {\"name\": \"now\"} "),
-                new Row(CallFormat.BARE, "{\"name\": \"now\", \"parameters\": {}, \"description\": \"d\"}"),
-                new Row(CallFormat.BARE, "[{\"name\": \"Ada\", \"parameters\": {}}]"),
-                new Row(CallFormat.BARE, ", \n[1] [2]"),
-                new Row(CallFormat.PYTHONIC, "[Ada(age=36)]"),
-                new Row(CallFormat.PYTHONIC, "[time(\"UTC\")]"),
-                new Row(CallFormat.PYTHONIC, "[time(zone=1]"),
-                new Row(CallFormat.LISTED, "[TOOL_CALLS][{\"name\": \"Ada\", \"arguments\": {}}]"),
-                new Row(CallFormat.NAMED, "a [TOOL_CALLS] is what [ARGS]{} follow"),
-                new Row(CallFormat.NAMED, "[TOOL_CALLS]Ada[ARGS]{\"x\": 1}"),
-                new Row(CallFormat.NAMED, "[TOOL_CALLS]time[ARGS]soon"),
-                new Row(CallFormat.LFM, "<|tool_call_start|>[Ada(x=1)]<|tool_call_end|>"),
-                new Row(CallFormat.GEMMA, "<|tool_call>call:Ada{x:1}<tool_call|>"),
+                new Row(KnownFormat.TAGGED, "<tool_call>{\"name\": \"time\", \"arguments\": [1]}</tool_call>"),
+                new Row(KnownFormat.TAGGED, "<tool_call>{\"name\": \"time\", \"arguments\": \"soon\"}</tool_call>"),
+                new Row(KnownFormat.TAGGED, "<tool_call>{\"arguments\": {}}</tool_call>"),
+                new Row(KnownFormat.TAGGED, "<tool_call>{\"name\": \"time\" \"arguments\": {}}</tool_call>"),
+                new Row(KnownFormat.BARE, "{\"name\": \"Ada\", \"age\": 36}"),
+                new Row(KnownFormat.BARE, "{\"name\": \"Ada\", \"parameters\": {}}"),
+                new Row(KnownFormat.BARE, " {\"name\": \"now\"} "),
+                new Row(KnownFormat.BARE, "{\"name\": \"now\", \"parameters\": {}, \"description\": \"d\"}"),
+                new Row(KnownFormat.BARE, "[{\"name\": \"Ada\", \"parameters\": {}}]"),
+                new Row(KnownFormat.BARE, ", \n[1] [2]"),
+                new Row(KnownFormat.PYTHONIC, "[Ada(age=36)]"),
+                new Row(KnownFormat.PYTHONIC, "[time(\"UTC\")]"),
+                new Row(KnownFormat.PYTHONIC, "[time(zone=1]"),
+                new Row(KnownFormat.LISTED, "[TOOL_CALLS][{\"name\": \"Ada\", \"arguments\": {}}]"),
+                new Row(KnownFormat.NAMED, "a [TOOL_CALLS] is what [ARGS]{} follow"),
+                new Row(KnownFormat.NAMED, "[TOOL_CALLS]Ada[ARGS]{\"x\": 1}"),
+                new Row(KnownFormat.NAMED, "[TOOL_CALLS]time[ARGS]soon"),
+                new Row(KnownFormat.LFM, "<|tool_call_start|>[Ada(x=1)]<|tool_call_end|>"),
+                new Row(KnownFormat.GEMMA, "<|tool_call>call:Ada{x:1}<tool_call|>"),
                 new Row(
-                        CallFormat.KIMI,
+                        KnownFormat.KIMI,
                         "<|tool_calls_section_begin|><|tool_call_begin|>Ada:0<|tool_call_argument_begin|>{}"),
-                new Row(CallFormat.FUNCTION, "<tool_call>\n<function=Ada>\n</function>\n</tool_call>"),
-                new Row(CallFormat.FUNCTION, "Write <function=time> and </function>, or <function=NAME>."),
-                new Row(CallFormat.ARGUMENT, "<tool_call>Ada\n</tool_call>"),
+                new Row(KnownFormat.FUNCTION, "<tool_call>\n<function=Ada>\n</function>\n</tool_call>"),
+                new Row(KnownFormat.FUNCTION, "Write <function=time> and </function>, or <function=NAME>."),
+                new Row(KnownFormat.ARGUMENT, "<tool_call>Ada\n</tool_call>"),
                 new Row(
-                        CallFormat.INVOKE,
+                        KnownFormat.INVOKE,
                         "<minimax:tool_call>\n<invoke name=\"Ada\">\n</invoke>\n</minimax:tool_call>"))) {
             assertParts(row.format(), "", row.reply(), "content:" + row.reply());
         }
@@ -73,19 +82,19 @@ class LenientReplyTests {
     void textAroundCallsIsKept() {
         String call = "<tool_call>{\"name\": \"now\"}</tool_call>";
         String[] parts = {"content:Hi", "call 0 now", "arguments 0:{}", "content:\n\n\nDone."};
-        assertParts(CallFormat.TAGGED, "", "Hi\n" + call + "\n\nDone.", parts);
-        assertParts(CallFormat.TAGGED, "", "Hi\n" + call + "\n\nDone. \n", append(parts, " \n"));
+        assertParts(KnownFormat.TAGGED, "", "Hi\n" + call + "\n\nDone.", parts);
+        assertParts(KnownFormat.TAGGED, "", "Hi\n" + call + "\n\nDone. \n", append(parts, " \n"));
         assertParts(
-                CallFormat.TAGGED,
+                KnownFormat.TAGGED,
                 "",
                 "\n" + call + "\n" + call + "\n",
                 "call 0 now",
                 "arguments 0:{}",
                 "call 1 now",
                 "arguments 1:{}");
-        assertParts(CallFormat.TAGGED, "", call + "\nDone <b", "call 0 now", "arguments 0:{}", "content:Done <b");
+        assertParts(KnownFormat.TAGGED, "", call + "\nDone <b", "call 0 now", "arguments 0:{}", "content:Done <b");
         assertParts(
-                CallFormat.TAGGED,
+                KnownFormat.TAGGED,
                 "",
                 "Hi " + call + ", or [1]; use <tool_call>.",
                 "content:Hi",
@@ -94,7 +103,7 @@ class LenientReplyTests {
                 "content: , or [1]; use <tool_call>.");
         String bad = "{\"name\": \"Ada\"}";
         assertParts(
-                CallFormat.TAGGED,
+                KnownFormat.TAGGED,
                 "",
                 call + "<tool_call>" + bad + "</tool_call>" + call,
                 "call 0 now",
@@ -103,14 +112,14 @@ class LenientReplyTests {
                 "call 1 now",
                 "arguments 1:{}");
         assertParts(
-                CallFormat.LISTED,
+                KnownFormat.LISTED,
                 "",
                 "[TOOL_CALLS][{\"name\": \"now\"}, " + bad + "]",
                 "call 0 now",
                 "arguments 0:{}",
                 "content:, " + bad + "]");
         assertParts(
-                CallFormat.NEMOTRON,
+                KnownFormat.NEMOTRON,
                 "",
                 "<TOOLCALL>[{\"name\": \"now\"}]</TOOLCALL> [1]",
                 "call 0 now",
@@ -140,25 +149,28 @@ class LenientReplyTests {
         for (String[] row : rows) {
             String object = "{\"name\": \"now\", \"arguments\": " + row[0] + "}";
             String[] expected = {"call 0 now", "arguments 0:" + row[1]};
-            assertParts(CallFormat.TAGGED, "", "<tool_call>\n" + object + "\n</tool_call>", expected);
-            assertParts(CallFormat.LISTED, "", "[TOOL_CALLS][" + object + "]", expected);
-            assertParts(CallFormat.NAMED, "", "[TOOL_CALLS]now[ARGS]" + row[0], expected);
+            assertParts(KnownFormat.TAGGED, "", "<tool_call>\n" + object + "\n</tool_call>", expected);
+            assertParts(KnownFormat.LISTED, "", "[TOOL_CALLS][" + object + "]", expected);
+            assertParts(KnownFormat.NAMED, "", "[TOOL_CALLS]now[ARGS]" + row[0], expected);
             assertParts(
-                    CallFormat.CHANNELS, "", "<|channel|>commentary to=now<|message|>" + row[0] + "<|call|>", expected);
+                    KnownFormat.CHANNELS,
+                    "",
+                    "<|channel|>commentary to=now<|message|>" + row[0] + "<|call|>",
+                    expected);
             String bare = object.replace("arguments", "parameters");
-            assertParts(CallFormat.BARE, "", bare, expected);
+            assertParts(KnownFormat.BARE, "", bare, expected);
         }
         String[] none = {"call 0 now", "arguments 0:{}"};
-        assertParts(CallFormat.TAGGED, "", "<tool_call>{\"name\": \"functions.now\"}</tool_call>", none);
+        assertParts(KnownFormat.TAGGED, "", "<tool_call>{\"name\": \"functions.now\"}</tool_call>", none);
         assertParts(
-                CallFormat.TAGGED,
+                KnownFormat.TAGGED,
                 "",
                 "<tool_call>{\"type\": \"function\", \"function\": {\"name\": \"now\", \"arguments\": {}}}</tool_call>",
                 none);
-        assertParts(CallFormat.NAMED, "", "[TOOL_CALLS]now[ARGS]", none);
-        assertParts(CallFormat.CHANNELS, "", "<|channel|>commentary to=now<|message|><|call|>", none);
+        assertParts(KnownFormat.NAMED, "", "[TOOL_CALLS]now[ARGS]", none);
+        assertParts(KnownFormat.CHANNELS, "", "<|channel|>commentary to=now<|message|><|call|>", none);
         assertParts(
-                CallFormat.PYTHONIC,
+                KnownFormat.PYTHONIC,
                 "",
                 "[now(code=\"\"\"a \"b\"\n\"\"\")]",
                 "call 0 now",
@@ -169,7 +181,7 @@ class LenientReplyTests {
     void aCallThatCannotBeReadToItsEndIsText() {
         String cut = "<tool_call>{\"name\": \"now\", \"arguments\": {\"x\": \"a";
         assertParts(
-                CallFormat.TAGGED,
+                KnownFormat.TAGGED,
                 "",
                 "Hi " + cut,
                 "content:Hi",
@@ -179,7 +191,7 @@ class LenientReplyTests {
                 "content: " + cut);
         String wrong = "<tool_call>{\"name\": \"now\", \"arguments\": {\"x\": \"a\"b\"}}</tool_call>";
         assertParts(
-                CallFormat.TAGGED,
+                KnownFormat.TAGGED,
                 "",
                 wrong + "<tool_call>{\"name\": \"now\"}</tool_call>",
                 "call 0 now",
@@ -189,14 +201,14 @@ class LenientReplyTests {
                 "call 1 now",
                 "arguments 1:{}");
         String late = "<tool_call>{\"arguments\": {\"x\": 1}, \"name\": \"Ada\"}</tool_call>";
-        assertParts(CallFormat.TAGGED, "", late, "content:" + late);
+        assertParts(KnownFormat.TAGGED, "", late, "content:" + late);
     }
 
     @Test
     void aCallInThoughtsThatNothingClosesIsOne() {
         String call = "<tool_call>{\"name\": \"now\"}</tool_call>";
         assertParts(
-                CallFormat.TAGGED,
+                KnownFormat.TAGGED,
                 "<think>",
                 "Look <tool_call>.\n" + call + "\nDone.",
                 "reasoning:Look <tool_call>.\n",
@@ -204,17 +216,18 @@ class LenientReplyTests {
                 "arguments 0:{}",
                 "content:Done.");
         String closed = "I could " + call + " \n";
-        assertParts(CallFormat.TAGGED, "", "<think>" + closed + "</think>\nNo.", "reasoning:" + closed, "content:No.");
+        assertParts(KnownFormat.TAGGED, "", "<think>" + closed + "</think>\nNo.", "reasoning:" + closed, "content:No.");
         for (String none : List.of("<tool_call>{\"name\": \"Ada\"}</tool_call>", "<tool_call>{\"name\": \"now\"")) {
-            assertParts(CallFormat.TAGGED, "<think>", none, "reasoning:" + none);
+            assertParts(KnownFormat.TAGGED, "<think>", none, "reasoning:" + none);
         }
-        assertEquals(List.of("reasoning:" + call), parse(CallFormat.TAGGED, "<think>", false, call, 3));
+        assertEquals(List.of("reasoning:" + call), parse(KnownFormat.TAGGED, "<think>", false, call, 3));
     }
 
     @Test
     void controlTokensThatAreNoMarksKeepTextsApart() {
         CollectedReply reply = new CollectedReply();
-        ReplyParser parser = ReplyParser.of(ReplyFormat.of("{{ tools }} [TOOL_CALLS] [ARGS]"), "", TOOLS, reply);
+        ReplyParser parser = ReplyParser.of(
+                TemplateFormat.of("{{ tools }} [TOOL_CALLS] [ARGS]", Optional.empty()), "", TOOLS, reply);
         for (String piece : List.of(
                 "@<a>",
                 "Hi",
@@ -285,10 +298,10 @@ class LenientReplyTests {
         for (String[] row : rows) {
             List<Map<String, Object>> tools = tools("{\"name\":\"s\",\"parameters\":{\"type\":\"object\"," + defs
                     + ",\"properties\":{\"p\":" + row[0] + "}}}");
-            for (CallFormat format :
-                    List.of(CallFormat.FUNCTION, CallFormat.SEED, CallFormat.ARGUMENT, CallFormat.INVOKE)) {
-                CallFormat.Parameters tags = format.parameters();
-                CallFormat.Wording wording = format.wording();
+            for (KnownFormat format :
+                    List.of(KnownFormat.FUNCTION, KnownFormat.SEED, KnownFormat.ARGUMENT, KnownFormat.INVOKE)) {
+                NameThenTags tags = (NameThenTags) format.calls().shape();
+                Wording wording = format.calls().wording();
                 String line = tags.wrapped() ? "\n" : "";
                 String reply = wording.before() + wording.prefix() + "s" + wording.middle() + tags.keyOpen() + "p"
                         + tags.keyEnd() + tags.valueOpen() + line + row[1] + line + tags.valueEnd() + wording.suffix()
@@ -296,7 +309,7 @@ class LenientReplyTests {
                 for (int piece : new int[] {1, 2, 7, reply.length()}) {
                     assertEquals(
                             List.of("call 0 s", "arguments 0:{\"p\": " + row[2] + "}"),
-                            parse(format, "", tools, reply, piece),
+                            parse(format.calls(), "", tools, reply, piece),
                             () -> format + " " + List.of(row));
                 }
             }

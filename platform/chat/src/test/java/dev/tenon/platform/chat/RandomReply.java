@@ -1,5 +1,6 @@
 package dev.tenon.platform.chat;
 
+import dev.tenon.api.chat.ToolCall;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -51,12 +52,12 @@ final class RandomReply {
             "0");
 
     final SplittableRandom random;
-    final CallFormat format;
+    final KnownFormat format;
     final List<Map<String, Object>> tools = new ArrayList<>();
 
     RandomReply(long seed) {
         random = new SplittableRandom(seed);
-        format = CallFormat.values()[(int) (seed % CallFormat.values().length)];
+        format = KnownFormat.values()[(int) (seed % KnownFormat.values().length)];
         for (String name : NAMES.subList(0, random.nextInt(NAMES.size()))) {
             StringBuilder properties = new StringBuilder();
             for (String key : KEYS.subList(0, random.nextInt(KEYS.size() + 1))) {
@@ -98,39 +99,19 @@ final class RandomReply {
         return object;
     }
 
-    private String arguments() {
-        Map<String, Object> object = object(0);
-        if (format.literals() != null) {
-            return format.literals().arguments(object);
-        }
-        CallFormat.Parameters tags = format.parameters();
-        if (tags == null) {
-            return Json.text(object);
-        }
-        StringBuilder all = new StringBuilder();
-        String line = tags.wrapped() ? "\n" : "";
-        object.forEach((key, value) -> all.append(tags.keyOpen() + key + tags.keyEnd() + tags.valueOpen() + line)
-                .append(value instanceof String text ? text : Json.text(value))
-                .append(line + tags.valueEnd() + "\n"));
-        return all.toString();
-    }
-
     private String calls() {
-        CallFormat.Wording wording = format.wording();
-        List<String> calls = new ArrayList<>();
+        List<ToolCall> calls = new ArrayList<>();
         for (int i = random.nextInt(3); i >= 0; i--) {
-            String name = format.written(any(NAMES)) + (format.numbered() ? i : "");
-            calls.add(wording.prefix() + name + wording.middle() + arguments() + wording.suffix());
+            calls.add(new ToolCall("", any(NAMES), Json.text(object(0))));
         }
-        String between = format.between() == null ? "" : format.between();
-        return wording.before() + String.join(between, calls) + wording.after();
+        return CallWriter.write(format.calls(), calls);
     }
 
     /// {@return marks of the form and of thoughts}
     List<String> marks() {
-        List<String> marks = new ArrayList<>(format.marks());
+        List<String> marks = new ArrayList<>(format.calls().marks());
         marks.addAll(List.of("<think>", "</think>"));
-        if (format == CallFormat.CHANNELS) {
+        if (format == KnownFormat.CHANNELS) {
             marks.addAll(List.of("<|message|>", "<|end|>", "<|start|>", "<|call|>", "<|channel|>analysis<|message|>"));
         }
         return marks;

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.chat.ReplyFormat;
+import dev.tenon.api.chat.ReplyFormat.Reasoning;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -66,7 +68,7 @@ class ReplyFuzzTests {
 
     private static Parts parse(RandomReply made, String prompt, String reply, boolean whole) {
         Parts parts = new Parts();
-        ReplyFormat format = new ReplyFormat(made.format, true, true, "<think>", "</think>");
+        TemplateFormat format = new TemplateFormat(new ReplyFormat(made.format.calls(), Reasoning.THINK), true, true);
         ReplyParser parser = ReplyParser.of(format, prompt, made.tools, parts);
         for (int at = 0; at < reply.length(); ) {
             int from = at;

@@ -3,9 +3,13 @@ package dev.tenon.platform.chat;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.chat.CallFormat;
+import dev.tenon.api.chat.ReplyFormat;
+import dev.tenon.api.chat.ReplyFormat.Reasoning;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -23,8 +27,8 @@ class ReplyParserTests {
     }
 
     /// What a reply becomes: parts of one kind are joined.
-    static List<String> parse(CallFormat calls, String prompt, boolean tools, String reply, int piece) {
-        return parse(calls, prompt, tools ? TOOLS : List.of(), reply, piece);
+    static List<String> parse(KnownFormat calls, String prompt, boolean tools, String reply, int piece) {
+        return parse(calls.calls(), prompt, tools ? TOOLS : List.of(), reply, piece);
     }
 
     static List<String> parse(
@@ -64,7 +68,7 @@ class ReplyParserTests {
                 parts.add("uncalled " + index);
             }
         };
-        ReplyFormat format = new ReplyFormat(calls, true, true, "<think>", "</think>");
+        TemplateFormat format = new TemplateFormat(new ReplyFormat(calls, Reasoning.THINK), true, true);
         ReplyParser parser = ReplyParser.of(format, prompt, tools, sink);
         for (int i = 0; i < reply.length(); i += piece) {
             parser.text(reply.substring(i, Math.min(reply.length(), i + piece)));
@@ -74,7 +78,7 @@ class ReplyParserTests {
     }
 
     /// In whatever pieces the text comes.
-    static void assertParts(CallFormat calls, String prompt, String reply, String... expected) {
+    static void assertParts(KnownFormat calls, String prompt, String reply, String... expected) {
         for (int piece = 1; piece <= reply.length() + 1; piece++) {
             assertEquals(List.of(expected), parse(calls, prompt, true, reply, piece), "pieces of " + piece);
         }
@@ -82,16 +86,16 @@ class ReplyParserTests {
 
     @Test
     void reasoningIsSplitFromTheAnswer() {
-        assertParts(CallFormat.TAGGED, "", "<think>\nHm.</think>\n\nYes.", "reasoning:\nHm.", "content:Yes.");
-        assertParts(CallFormat.TAGGED, "<assistant><think>\n", "Hm.</think>Yes.", "reasoning:Hm.", "content:Yes.");
-        assertParts(CallFormat.TAGGED, "<think>\n\n</think>\n\n", "Yes.", "content:Yes.");
-        assertParts(CallFormat.TAGGED, "", "a <b> </think", "content:a <b> </think");
+        assertParts(KnownFormat.TAGGED, "", "<think>\nHm.</think>\n\nYes.", "reasoning:\nHm.", "content:Yes.");
+        assertParts(KnownFormat.TAGGED, "<assistant><think>\n", "Hm.</think>Yes.", "reasoning:Hm.", "content:Yes.");
+        assertParts(KnownFormat.TAGGED, "<think>\n\n</think>\n\n", "Yes.", "content:Yes.");
+        assertParts(KnownFormat.TAGGED, "", "a <b> </think", "content:a <b> </think");
     }
 
     @Test
     void taggedCallsAreRead() {
         assertParts(
-                CallFormat.TAGGED,
+                KnownFormat.TAGGED,
                 "",
                 "Let me see.\n<tool_call>\n{\"name\": \"time\", \"arguments\": {\"zone\": \"a}\\\"b\"}}\n</tool_call>\n"
                         + "<tool_call>\n{\"arguments\": {}, \"name\": \"now\"}\n</tool_call>",
@@ -105,20 +109,20 @@ class ReplyParserTests {
     @Test
     void bareCallsAreRead() {
         assertParts(
-                CallFormat.BARE,
+                KnownFormat.BARE,
                 "",
                 "<|python_tag|>{\"name\": \"time\", \"parameters\": {\"zone\": [1, 2]}}; {\"name\": \"now\"}",
                 "call 0 time",
                 "arguments 0:{\"zone\": [1, 2]}",
                 "call 1 now",
                 "arguments 1:{}");
-        assertParts(CallFormat.BARE, "", "It is {\"name\": 1}.", "content:It is {\"name\": 1}.");
+        assertParts(KnownFormat.BARE, "", "It is {\"name\": 1}.", "content:It is {\"name\": 1}.");
     }
 
     @Test
     void listedCallsAreRead() {
         assertParts(
-                CallFormat.LISTED,
+                KnownFormat.LISTED,
                 "",
                 "[TOOL_CALLS][{\"name\": \"a\", \"arguments\": {\"x\": 1}}, {\"name\": \"b\", \"arguments\": {}}]",
                 "call 0 a",
@@ -126,7 +130,7 @@ class ReplyParserTests {
                 "call 1 b",
                 "arguments 1:{}");
         assertParts(
-                CallFormat.NAMED,
+                KnownFormat.NAMED,
                 "",
                 "Hm.[TOOL_CALLS]a[ARGS]{\"x\": {\"y\": 1}}[TOOL_CALLS]b[ARGS]{}",
                 "content:Hm.",
@@ -138,19 +142,19 @@ class ReplyParserTests {
 
     @Test
     void jsonThatIsNoCallIsContent() {
-        assertParts(CallFormat.BARE, "", "{\"x\": 1}", "content:{\"x\": 1}");
+        assertParts(KnownFormat.BARE, "", "{\"x\": 1}", "content:{\"x\": 1}");
     }
 
     @Test
     void withoutToolsMarksAreText() {
         String text = "<tool_call>{\"name\": \"a\"}</tool_call>";
-        assertEquals(List.of("content:" + text), parse(CallFormat.TAGGED, "", false, text, 5));
+        assertEquals(List.of("content:" + text), parse(KnownFormat.TAGGED, "", false, text, 5));
     }
 
     @Test
     void namesBeforeFencedJsonAreRead() {
         assertParts(
-                CallFormat.DEEPSEEK_FENCED,
+                KnownFormat.DEEPSEEK_FENCED,
                 "<think>\n",
                 "Hm.</think>\n\nLet me see.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>a\n```json\n"
                         + "{\"x\": \"`\"}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>b\n```json\n{}\n```"
@@ -162,7 +166,7 @@ class ReplyParserTests {
                 "call 1 b",
                 "arguments 1:{}");
         assertParts(
-                CallFormat.DEEPSEEK,
+                KnownFormat.DEEPSEEK,
                 "</think>",
                 "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>a<｜tool▁sep｜>{\"x\": 1}<｜tool▁call▁end｜>"
                         + "<｜tool▁call▁begin｜>b<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
@@ -176,11 +180,11 @@ class ReplyParserTests {
     void listsInOtherMarksAreRead() {
         String list = "[{\"name\": \"a\", \"arguments\": {\"x\": 1}}, {\"name\": \"b\", \"arguments\": {}}]";
         String[] expected = {"content:Hm.", "call 0 a", "arguments 0:{\"x\": 1}", "call 1 b", "arguments 1:{}"};
-        assertParts(CallFormat.LFM, "", "Hm.\n<|tool_call_start|>" + list + "<|tool_call_end|>", expected);
-        assertParts(CallFormat.NEMOTRON, "", "Hm. <TOOLCALL>" + list + "</TOOLCALL>", expected);
-        assertParts(CallFormat.GRANITE, "", "Hm.<|tool_call|>" + list, expected);
+        assertParts(KnownFormat.LFM, "", "Hm.\n<|tool_call_start|>" + list + "<|tool_call_end|>", expected);
+        assertParts(KnownFormat.NEMOTRON, "", "Hm. <TOOLCALL>" + list + "</TOOLCALL>", expected);
+        assertParts(KnownFormat.GRANITE, "", "Hm.<|tool_call|>" + list, expected);
         assertParts(
-                CallFormat.COMMAND,
+                KnownFormat.COMMAND,
                 "",
                 "<|START_ACTION|>[\n {\"tool_call_id\": \"0\", \"tool_name\": \"a\", \"parameters\": {\"x\": 1}}\n]"
                         + "<|END_ACTION|>",
@@ -191,7 +195,7 @@ class ReplyParserTests {
     @Test
     void tagsOfParametersBecomeJson() {
         assertParts(
-                CallFormat.FUNCTION,
+                KnownFormat.FUNCTION,
                 "",
                 "Hm.\n\n<tool_call>\n<function=time>\n<parameter=zone>\nU\"T\nC <b>\n\n</parameter>\n<parameter=day>\n3\n"
                         + "</parameter>\n<parameter=more>\n{\"a\": \"</parameter>\"}\n</parameter>\n</function>\n</tool_call>\n"
@@ -205,26 +209,26 @@ class ReplyParserTests {
             "call 0 time", "arguments 0:{\"zone\": \"3\", \"day\": \"soon\"}", "call 1 now", "arguments 1:{}"
         };
         assertParts(
-                CallFormat.ARGUMENT,
+                KnownFormat.ARGUMENT,
                 "",
                 "\n<tool_call>time\n<arg_key>zone</arg_key>\n<arg_value>3</arg_value>\n<arg_key>day</arg_key>\n"
                         + "<arg_value>soon</arg_value>\n</tool_call>\n<tool_call>now\n</tool_call>",
                 expected);
         assertParts(
-                CallFormat.ARGUMENT,
+                KnownFormat.ARGUMENT,
                 "",
                 "<tool_call>time<arg_key>zone</arg_key><arg_value>3</arg_value><arg_key>day</arg_key>"
                         + "<arg_value>soon</arg_value></tool_call><tool_call>now</tool_call>",
                 expected);
         assertParts(
-                CallFormat.SEED,
+                KnownFormat.SEED,
                 "",
                 "<seed:tool_call>\n<function=time>\n<parameter=zone>3"
                         + "</parameter>\n<parameter=day>soon</parameter>\n</function>\n</seed:tool_call>\n<seed:tool_call>\n"
                         + "<function=now>\n</function>\n</seed:tool_call>",
                 expected);
         assertParts(
-                CallFormat.INVOKE,
+                KnownFormat.INVOKE,
                 "<think>\n",
                 "Hm.\n</think>\n\n<minimax:tool_call>\n<invoke name=\"time\">\n<parameter name=\"zone\">3</parameter>\n"
                         + "<parameter name=\"day\">soon</parameter>\n</invoke>\n<invoke name=\"now\">\n</invoke>\n"
@@ -251,15 +255,15 @@ class ReplyParserTests {
         after.addAll(List.of(expected));
         after.add("content:\nIt is.");
         assertParts(
-                CallFormat.LFM,
+                KnownFormat.LFM,
                 "",
                 "Hm.\n<|tool_call_start|>" + list + "<|tool_call_end|>It is.",
                 after.toArray(String[]::new));
-        assertParts(CallFormat.PYTHONIC, "", list, expected);
-        assertParts(CallFormat.PYTHONIC, "<think>", "Hm</think>" + list, prepend("reasoning:Hm", expected));
-        assertParts(CallFormat.PYTHONIC, "", "<|python_start|>" + list + "<|python_end|>", expected);
+        assertParts(KnownFormat.PYTHONIC, "", list, expected);
+        assertParts(KnownFormat.PYTHONIC, "<think>", "Hm</think>" + list, prepend("reasoning:Hm", expected));
+        assertParts(KnownFormat.PYTHONIC, "", "<|python_start|>" + list + "<|python_end|>", expected);
         for (String text : List.of("[1, 2]", "[a link](b)", "[time](zone=1)", "[time(a)](b)", "[time(")) {
-            assertParts(CallFormat.PYTHONIC, "", text, "content:" + text);
+            assertParts(KnownFormat.PYTHONIC, "", text, "content:" + text);
         }
     }
 
@@ -272,7 +276,7 @@ class ReplyParserTests {
     @Test
     void callsOfGemmaBecomeJson() {
         assertParts(
-                CallFormat.GEMMA,
+                KnownFormat.GEMMA,
                 "",
                 "Hm.<|tool_call>call:time{zone:<|\"|>a \"b\" \\ <|\"<|\"|>,day:3,more:{on:true,list:[<|\"|>x<|\"|>,null]}}"
                         + "<tool_call|><|tool_call>call:now{}<tool_call|>",
@@ -282,13 +286,13 @@ class ReplyParserTests {
                         + " \"list\": [\"x\", null]}}",
                 "call 1 now",
                 "arguments 1:{}");
-        assertParts(CallFormat.GEMMA, "", "<|tool_call>recall", "content:<|tool_call>recall");
+        assertParts(KnownFormat.GEMMA, "", "<|tool_call>recall", "content:<|tool_call>recall");
     }
 
     @Test
     void marksOfReasoningThatAreOnlyPartlyControlTokensAreRead() {
         CollectedReply reply = new CollectedReply();
-        ReplyFormat format = ReplyFormat.of("{{ tools }} <|tool_call> <|channel>thought");
+        TemplateFormat format = TemplateFormat.of("{{ tools }} <|tool_call> <|channel>thought", Optional.empty());
         ReplyParser parser = ReplyParser.of(format, "", TOOLS, reply);
         parser.marker("<|channel>");
         parser.text("thought\nHm.");
@@ -309,7 +313,7 @@ class ReplyParserTests {
     @Test
     void numberedCallsAreRead() {
         assertParts(
-                CallFormat.KIMI,
+                KnownFormat.KIMI,
                 "",
                 "Hm.<|tool_calls_section_begin|><|tool_call_begin|>functions.time:3<|tool_call_argument_begin|>{\"day\": 1}"
                         + "<|tool_call_end|><|tool_call_begin|>now:4<|tool_call_argument_begin|>{}<|tool_call_end|>"
@@ -320,7 +324,8 @@ class ReplyParserTests {
                 "call 1 now",
                 "arguments 1:{}");
         CollectedReply reply = new CollectedReply();
-        ReplyParser parser = ReplyParser.of(ReplyFormat.of("<|tool_calls_section_begin|>"), "", TOOLS, reply);
+        ReplyParser parser =
+                ReplyParser.of(TemplateFormat.of("<|tool_calls_section_begin|>", Optional.empty()), "", TOOLS, reply);
         String call = "<|tool_call_begin|>functions.time:3<|tool_call_argument_begin|>{}<|tool_call_end|>";
         parser.text("<|tool_calls_section_begin|>" + call + call);
         parser.finish();
@@ -333,7 +338,7 @@ class ReplyParserTests {
         String call = "<|channel|>commentary to=functions.time<|message|>";
         String next = "<|start|>assistant<|channel|>commentary to=now<|message|>{}<|call|>";
         assertParts(
-                CallFormat.CHANNELS,
+                KnownFormat.CHANNELS,
                 "<|start|>assistant",
                 call + "{\"zone\": \"a\", \"zone\": \"b\"}<|call|>" + next,
                 "call 0 time",
@@ -342,7 +347,7 @@ class ReplyParserTests {
                 "arguments 1:{}");
         for (String bad : List.of("{\"zone\": ", "{\"zone\": 1}}")) {
             assertParts(
-                    CallFormat.CHANNELS,
+                    KnownFormat.CHANNELS,
                     "<|start|>assistant",
                     call + bad + "<|call|>" + next,
                     "call 0 time",
@@ -353,15 +358,15 @@ class ReplyParserTests {
                     "arguments 1:{}");
         }
         String unknown = "<|channel|>commentary to=python<|message|>1 + 1";
-        assertParts(CallFormat.CHANNELS, "<|start|>assistant", unknown + "<|call|>", "content:" + unknown);
+        assertParts(KnownFormat.CHANNELS, "<|start|>assistant", unknown + "<|call|>", "content:" + unknown);
         String thought = "<|channel|>analysis to=python<|message|>1 + 1";
-        assertParts(CallFormat.CHANNELS, "<|start|>assistant", thought + "<|call|>", "reasoning:" + thought);
+        assertParts(KnownFormat.CHANNELS, "<|start|>assistant", thought + "<|call|>", "reasoning:" + thought);
     }
 
     @Test
     void messagesOfChannelsAreToldApart() {
         assertParts(
-                CallFormat.CHANNELS,
+                KnownFormat.CHANNELS,
                 "<|start|>assistant",
                 "<|channel|>analysis<|message|>Hm. <b<|end|><|start|>assistant<|channel|>commentary<|message|>Let me see."
                         + "<|end|><|start|>assistant<|channel|>commentary to=functions.time <|constrain|>json<|message|>"
@@ -371,45 +376,54 @@ class ReplyParserTests {
                 "call 0 time",
                 "arguments 0:{\"zone\": \"a\"}");
         assertParts(
-                CallFormat.CHANNELS,
+                KnownFormat.CHANNELS,
                 "<|start|>assistant",
                 " to=functions.now<|channel|>commentary json<|message|>",
                 "call 0 now",
                 "arguments 0:{}");
         assertParts(
-                CallFormat.CHANNELS, "<|start|>assistant", "<|channel|>final<|message|>Yes.<|return|>", "content:Yes.");
-        assertParts(CallFormat.CHANNELS, "<|start|>assistant", "No header.", "content:No header.");
-        assertParts(CallFormat.CHANNELS, "<|end|><|start|>assistant<|channel|>final<|message|>Ye", "s.", "content:s.");
+                KnownFormat.CHANNELS,
+                "<|start|>assistant",
+                "<|channel|>final<|message|>Yes.<|return|>",
+                "content:Yes.");
+        assertParts(KnownFormat.CHANNELS, "<|start|>assistant", "No header.", "content:No header.");
+        assertParts(KnownFormat.CHANNELS, "<|end|><|start|>assistant<|channel|>final<|message|>Ye", "s.", "content:s.");
     }
 
     @Test
     void theTemplateTellsTheFormat() {
-        assertEquals(CallFormat.LISTED, calls("{{ tools }} [TOOL_CALLS]"));
-        assertEquals(CallFormat.NAMED, calls("{{ tools }} [TOOL_CALLS] [ARGS]"));
-        assertEquals(CallFormat.TAGGED, calls("{{ tools }} <tool_call>"));
-        assertEquals(CallFormat.FUNCTION, calls("{{ tools }} <tool_call> <function= <parameter="));
-        assertEquals(CallFormat.ARGUMENT, calls("{{ tools }} <tool_call> <arg_key>"));
-        assertEquals(CallFormat.SEED, calls("{{ tools }} <seed:tool_call> <function= <parameter="));
-        assertEquals(CallFormat.KIMI, calls("{{ tools }} <|tool_calls_section_begin|>"));
-        assertEquals(CallFormat.GEMMA, calls("{{ tools }} <|tool_call>call:"));
-        assertEquals(CallFormat.LFM, calls("List of tools: <|tool_list_start|>[{{ tools }}]<|tool_list_end|>"));
-        assertEquals(CallFormat.LFM, calls("List of tools: [{{ tools }}]"));
-        assertEquals(CallFormat.PYTHONIC, calls("{{ tools }} [func_name1(params_name1=params_value1)]"));
-        assertEquals(CallFormat.INVOKE, calls("{{ tools }} <minimax:tool_call> <parameter"));
-        assertEquals(CallFormat.DEEPSEEK, calls("<｜tool▁calls▁begin｜>"));
-        assertEquals(CallFormat.DEEPSEEK_FENCED, calls("<｜tool▁calls▁begin｜> ```json"));
-        assertEquals(CallFormat.CHANNELS, calls("{{ tools }} <|channel|>analysis<|message|>"));
-        assertEquals(CallFormat.BARE, calls("{{ tools }} {\"name\": x, \"parameters\": y}"));
+        assertEquals(KnownFormat.LISTED, calls("{{ tools }} [TOOL_CALLS]"));
+        assertEquals(KnownFormat.NAMED, calls("{{ tools }} [TOOL_CALLS] [ARGS]"));
+        assertEquals(KnownFormat.TAGGED, calls("{{ tools }} <tool_call>"));
+        assertEquals(KnownFormat.FUNCTION, calls("{{ tools }} <tool_call> <function= <parameter="));
+        assertEquals(KnownFormat.ARGUMENT, calls("{{ tools }} <tool_call> <arg_key>"));
+        assertEquals(KnownFormat.SEED, calls("{{ tools }} <seed:tool_call> <function= <parameter="));
+        assertEquals(KnownFormat.KIMI, calls("{{ tools }} <|tool_calls_section_begin|>"));
+        assertEquals(KnownFormat.GEMMA, calls("{{ tools }} <|tool_call>call:"));
+        assertEquals(KnownFormat.LFM, calls("List of tools: <|tool_list_start|>[{{ tools }}]<|tool_list_end|>"));
+        assertEquals(KnownFormat.LFM, calls("List of tools: [{{ tools }}]"));
+        assertEquals(KnownFormat.PYTHONIC, calls("{{ tools }} [func_name1(params_name1=params_value1)]"));
+        assertEquals(KnownFormat.INVOKE, calls("{{ tools }} <minimax:tool_call> <parameter"));
+        assertEquals(KnownFormat.DEEPSEEK, calls("<｜tool▁calls▁begin｜>"));
+        assertEquals(KnownFormat.DEEPSEEK_FENCED, calls("<｜tool▁calls▁begin｜> ```json"));
+        assertEquals(KnownFormat.CHANNELS, calls("{{ tools }} <|channel|>analysis<|message|>"));
+        assertEquals(KnownFormat.BARE, calls("{{ tools }} {\"name\": x, \"parameters\": y}"));
         assertEquals(
-                new ReplyFormat(CallFormat.TAGGED, false, false, "<think>", "</think>"),
-                ReplyFormat.of("{{ messages }}"));
+                new TemplateFormat(new ReplyFormat(KnownFormat.TAGGED.calls(), Reasoning.THINK), false, false),
+                TemplateFormat.of("{{ messages }}", Optional.empty()));
         assertEquals(
-                new ReplyFormat(CallFormat.DEEPSEEK, false, true, "<think>", "</think>"),
-                ReplyFormat.of("{{ tool_calls }} <｜tool▁calls▁begin｜>"));
-        assertEquals("[/THINK]", ReplyFormat.of("[THINK] {{ messages }}").thought());
+                new TemplateFormat(new ReplyFormat(KnownFormat.DEEPSEEK.calls(), Reasoning.THINK), false, true),
+                TemplateFormat.of("{{ tool_calls }} <｜tool▁calls▁begin｜>", Optional.empty()));
+        assertEquals(
+                "[/THINK]",
+                TemplateFormat.of("[THINK] {{ messages }}", Optional.empty()).thought());
     }
 
-    private static CallFormat calls(String template) {
-        return ReplyFormat.of(template).calls();
+    private static KnownFormat calls(String template) {
+        CallFormat shown = TemplateFormat.of(template, Optional.empty()).calls();
+        return Stream.of(KnownFormat.values())
+                .filter(each -> each.calls() == shown)
+                .findFirst()
+                .orElseThrow();
     }
 }

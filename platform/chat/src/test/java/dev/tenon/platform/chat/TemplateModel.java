@@ -54,7 +54,7 @@ final class TemplateModel {
 
     private static <T> T proxy(Class<T> type, T original, Answers answers) {
         return type.cast(Proxy.newProxyInstance(
-                TemplateModel.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, args) -> {
+                TemplateModel.class.getClassLoader(), original.getClass().getInterfaces(), (proxy, method, args) -> {
                     Object own = answers.to(method.getName(), args);
                     return own == null ? method.invoke(original, args) : own;
                 }));

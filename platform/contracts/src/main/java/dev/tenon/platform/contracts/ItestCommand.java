@@ -153,7 +153,8 @@ public final class ItestCommand implements TenonCommand {
             names = "--argument",
             paramLabel = "ID=ARG",
             description = "What the jar's logits processor or constraint of an id is told (default: nothing, if it"
-                    + " takes that); may be repeated.")
+                    + " takes that), or a chat template, or its file, that its format of replies of an id knows; may be"
+                    + " repeated.")
     private Map<String, String> told = new LinkedHashMap<>();
 
     @Option(

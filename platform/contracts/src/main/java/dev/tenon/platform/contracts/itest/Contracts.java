@@ -2,6 +2,7 @@ package dev.tenon.platform.contracts.itest;
 
 import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.bundle.BundleSettings;
+import dev.tenon.api.chat.ReplyFormatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
@@ -45,7 +46,7 @@ public final class Contracts {
     /// @param large whether sizes of real models are tested, too
     /// @param wanted ids of the formats that a backend is tested with; all if empty
     /// @param layouts whether it knows the formats by their layouts alone
-    /// @param arguments of logits processors, constraints and proposers of tokens, by their ids
+    /// @param arguments of logits processors, constraints, proposers of tokens, formats of replies (their template) and registries, by their ids
     public record Choices(
             String device,
             Map<String, String> settings,
@@ -154,6 +155,7 @@ public final class Contracts {
                 case PROCESSOR -> bundle.services(LogitsProcessorProvider.class).forEach(this::processor);
                 case CONSTRAINT -> bundle.services(ConstraintProvider.class).forEach(this::constraint);
                 case PROPOSER -> bundle.services(TokenProposerProvider.class).forEach(this::proposer);
+                case REPLY -> bundle.services(ReplyFormatProvider.class).forEach(this::reply);
                 case COMMAND -> commands(bundle, bundle.services(TenonCommand.class));
                 case ENDPOINT -> bundle.services(EndpointProvider.class).forEach(this::endpoints);
                 case LISTENER -> bundle.services(BundleChangeListener.class).forEach(this::listener);
@@ -209,6 +211,11 @@ public final class Contracts {
         SelectedProposerContract.select(
                 new SelectedProposerContract.Selection(provider, new RuleArgument(provider.id(), choices.arguments())));
         run("proposer of tokens " + provider.id(), SelectedProposerContract.class);
+    }
+
+    private void reply(ReplyFormatProvider provider) {
+        ReplyFormatContract.select(new ReplyFormatContract.Selection(provider, choices.arguments()));
+        run("format of replies " + provider.id(), ReplyFormatContract.class);
     }
 
     private void endpoints(EndpointProvider provider) {

@@ -2,6 +2,7 @@ package dev.tenon.platform.contracts.itest;
 
 import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.bundle.BundleSettings;
+import dev.tenon.api.chat.ReplyFormatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
@@ -42,6 +43,7 @@ public enum ServiceContract {
     PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorContract.class),
     CONSTRAINT(ConstraintProvider.class, ConstraintContract.class),
     PROPOSER(TokenProposerProvider.class, TokenProposerContract.class),
+    REPLY(ReplyFormatProvider.class, ReplyFormatContract.class),
     COMMAND(TenonCommand.class, CommandContract.class),
     ENDPOINT(EndpointProvider.class, EndpointContract.class),
     LISTENER(BundleChangeListener.class, BundleChangeListenerContract.class),

@@ -6,6 +6,7 @@ import aQute.bnd.annotation.spi.ServiceConsumer;
 import dev.tenon.api.bundle.BundleChangeListener;
 import dev.tenon.api.bundle.BundleSettings;
 import dev.tenon.api.chat.ChatProvider;
+import dev.tenon.api.chat.ReplyFormatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
@@ -68,6 +69,11 @@ import java.util.function.Supplier;
         cardinality = Cardinality.MULTIPLE,
         effective = ServiceKind.ACTIVE)
 @ServiceConsumer(
+        value = ReplyFormatProvider.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = ServiceKind.ACTIVE)
+@ServiceConsumer(
         value = LogitsProcessorProvider.class,
         resolution = Resolution.OPTIONAL,
         cardinality = Cardinality.MULTIPLE,
@@ -111,6 +117,7 @@ public enum ServiceKind {
     TEMPLATE(ChatTemplateEngine.class, Use.BEST, late -> source -> late.get().compile(source)),
     SAMPLER(SamplerProvider.class, Use.BEST),
     CHAT(ChatProvider.class, Use.BEST, late -> model -> late.get().chat(model)),
+    REPLY(ReplyFormatProvider.class, ReplyFormatProvider::id),
     PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorProvider::id),
     CONSTRAINT(ConstraintProvider.class, ConstraintProvider::id),
     PROPOSER(TokenProposerProvider.class, TokenProposerProvider::id),
