@@ -1,6 +1,7 @@
 package dev.tenon.itest.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.BeforeEach;
@@ -208,6 +210,34 @@ class ExamplesIT {
     }
 
     @Test
+    void modelsOfAFolderAreNamedUsedWhereTheyAreAndPulled() throws Exception {
+        Path models = Files.createDirectory(folder.resolve("served"));
+        Files.copy(LLAMA, models.resolve("small.gguf"));
+        Map<String, String> variables = Map.of(
+                "TENON_FOLDER_MODELS",
+                models.toString(),
+                "TENON_MODELS",
+                folder.resolve("pulled").toString());
+        String[] show = {"show", "folder:small"};
+        Platform.Ended none = platform.end(folder, variables, show);
+        assertEquals(2, none.status());
+        assertTrue(
+                platform.errors().contains("no registry 'folder' for folder:small; there are hf."), platform::errors);
+        platform.drop(Platform.jar("registry-folder"));
+        assertEquals(0, platform.end(folder, variables, show).status(), platform::errors);
+        String[] run = {"run", "-m", "folder:small", "-p", "ab", "-n", "4", "--raw"};
+        assertEquals(0, platform.end(folder, variables, run).status(), platform::errors);
+        assertFalse(Files.exists(folder.resolve("pulled")));
+        Path copy = folder.resolve("pulled/folder@3Asmall/small.gguf");
+        assertEquals(
+                List.of(copy.toString()),
+                platform.end(folder, variables, "pull", "folder:small").lines());
+        assertEquals(-1, Files.mismatch(LLAMA, copy));
+        assertEquals(1, platform.end(folder, variables, "pull", "folder:large").status());
+        assertTrue(platform.errors().contains("there are [small]"), platform::errors);
+    }
+
+    @Test
     void theBundlesAreListedWithWhatTheyOffer() throws Exception {
         for (String example : List.of(
                 "model-sandwich",
@@ -216,6 +246,7 @@ class ExamplesIT {
                 "backend-tracing",
                 "kernel-jcublas",
                 "endpoint-tokens",
+                "registry-folder",
                 "telemetry")) {
             platform.drop(Platform.jar(example));
         }
@@ -233,6 +264,7 @@ class ExamplesIT {
             {"org.example.tokens", "EndpointProvider"},
             {"org.example.telemetry", "BundleChangeListener"},
             {"org.example.telemetry", "MetricsExporter"},
+            {"org.example.folder", "ModelRegistry"},
         }) {
             assertTrue(
                     bundles.stream()

@@ -147,7 +147,7 @@ public final class ItestCommand implements TenonCommand {
             names = "--argument",
             paramLabel = "ID=ARG",
             description = "What the jar's logits processor or constraint of an id is told (default: nothing, if it"
-                    + " takes that); may be repeated.")
+                    + " takes that), or a model of its registry of an id; may be repeated.")
     private Map<String, String> told = new LinkedHashMap<>();
 
     @Option(

@@ -14,6 +14,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.text.ConstraintProvider;
 import dev.tenon.api.text.LogitsProcessorProvider;
 import dev.tenon.api.text.SamplerProvider;
@@ -42,7 +43,7 @@ public final class Contracts {
     /// @param rounds how often devices and plans are opened and closed
     /// @param large whether sizes of real models are tested, too
     /// @param wanted ids of the formats that a backend is tested with; all if empty
-    /// @param arguments of logits processors and constraints, by their ids
+    /// @param arguments of logits processors and constraints, and references of registries, by their ids
     public record Choices(
             String device,
             Map<String, String> settings,
@@ -148,6 +149,7 @@ public final class Contracts {
                 case SAMPLER -> bundle.services(SamplerProvider.class).forEach(this::sampler);
                 case PROCESSOR -> bundle.services(LogitsProcessorProvider.class).forEach(this::processor);
                 case CONSTRAINT -> bundle.services(ConstraintProvider.class).forEach(this::constraint);
+                case REGISTRY -> bundle.services(ModelRegistry.class).forEach(this::registry);
                 case COMMAND -> commands(bundle, bundle.services(TenonCommand.class));
                 case ENDPOINT -> bundle.services(EndpointProvider.class).forEach(this::endpoints);
                 case LISTENER -> bundle.services(BundleChangeListener.class).forEach(this::listener);
@@ -197,6 +199,11 @@ public final class Contracts {
         SelectedConstraintContract.select(new SelectedConstraintContract.Selection(
                 provider, new RuleArgument(provider.id(), choices.arguments())));
         run("constraint " + provider.id(), SelectedConstraintContract.class);
+    }
+
+    private void registry(ModelRegistry registry) {
+        SelectedRegistryContract.select(new SelectedRegistryContract.Selection(registry, choices.arguments()));
+        run("registry " + registry.id(), SelectedRegistryContract.class);
     }
 
     private void endpoints(EndpointProvider provider) {

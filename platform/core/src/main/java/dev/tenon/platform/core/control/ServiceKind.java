@@ -12,6 +12,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.ConstraintProvider;
 import dev.tenon.api.text.LogitsProcessorProvider;
@@ -77,6 +78,11 @@ import java.util.function.Supplier;
         cardinality = Cardinality.MULTIPLE,
         effective = ServiceKind.ACTIVE)
 @ServiceConsumer(
+        value = ModelRegistry.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = ServiceKind.ACTIVE)
+@ServiceConsumer(
         value = BundleSettings.class,
         resolution = Resolution.OPTIONAL,
         cardinality = Cardinality.MULTIPLE,
@@ -107,6 +113,7 @@ public enum ServiceKind {
     CHAT(ChatProvider.class, Use.BEST, late -> model -> late.get().chat(model)),
     PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorProvider::id),
     CONSTRAINT(ConstraintProvider.class, ConstraintProvider::id),
+    REGISTRY(ModelRegistry.class, ModelRegistry::id),
     ENDPOINT(EndpointProvider.class, Use.BEST_FOR_EACH_ID, EndpointProvider::id, null),
     LISTENER(BundleChangeListener.class, Use.ALL),
     EXPORTER(MetricsExporter.class, Use.ALL),
