@@ -7,7 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -235,6 +240,49 @@ class ExamplesIT {
         assertEquals(-1, Files.mismatch(LLAMA, copy));
         assertEquals(1, platform.end(folder, variables, "pull", "folder:large").status());
         assertTrue(platform.errors().contains("there are [small]"), platform::errors);
+    }
+
+    @Test
+    void aRunningServerPullsFromARegistryThatCame() throws Exception {
+        Path models = Files.createDirectory(folder.resolve("served"));
+        Files.copy(Platform.DISTRIBUTION.resolve("models/story-qwen3-q4_k_m.gguf"), models.resolve("small.gguf"));
+        Path kept = Files.createDirectory(folder.resolve("kept"));
+        Process serve = platform.start(
+                folder,
+                Map.of("TENON_FOLDER_MODELS", models.toString()),
+                "serve",
+                "--port",
+                "0",
+                "--models-dir",
+                kept.toString());
+        try (BufferedReader out = serve.inputReader();
+                HttpClient client = HttpClient.newHttpClient()) {
+            String address = out.readLine().replace("Listening at ", "");
+            String pull = "{\"model\": \"folder:small\", \"stream\": false}";
+            HttpResponse<String> answer = post(client, address + "/api/pull", pull);
+            assertTrue(answer.body().contains("no registry 'folder'"), answer::body);
+            platform.drop(Platform.jar("registry-folder"));
+            while (answer.body().contains("no registry")) {
+                Thread.sleep(100);
+                assertTrue(serve.isAlive(), platform::errors);
+                answer = post(client, address + "/api/pull", pull);
+            }
+            assertEquals(200, answer.statusCode(), answer::body);
+            String ask = "{\"model\": \"folder:small\", \"prompt\": \"Once\", \"max_tokens\": 2}";
+            answer = post(client, address + "/v1/completions", ask);
+            assertEquals(200, answer.statusCode(), answer::body);
+        } finally {
+            serve.destroy();
+        }
+    }
+
+    private static HttpResponse<String> post(HttpClient client, String address, String body) throws Exception {
+        return client.send(
+                HttpRequest.newBuilder(URI.create(address))
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofString(body))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
     }
 
     @Test

@@ -81,20 +81,16 @@ public final class ModelFiles {
     }
 
     private Optional<Path> there(String name) {
-        if (HubReference.isReference(name)) {
-            return ModelReference.of(name).flatMap(this::pulled);
-        }
         Optional<ModelReference> reference = ModelReference.of(name);
-        if (reference.filter(named -> !named.isOnHub()).isPresent()) {
-            Optional<Path> pulled = pulled(reference.get());
-            return pulled.isPresent() || !new File(name).exists() ? pulled : Optional.of(path(name));
+        if (HubReference.isReference(name)) {
+            return reference.flatMap(this::pulled);
         }
-        Path path = path(name);
-        if (Files.exists(path) || path.isAbsolute()) {
-            return Optional.of(path);
+        File file = new File(name); // of any text, as a path is not
+        if (file.exists() || file.isAbsolute()) {
+            return Optional.of(path(name));
         }
         Optional<Path> named =
-                list().stream().filter(file -> matches(file, name)).findFirst();
+                list().stream().filter(each -> matches(each, name)).findFirst();
         return named.isPresent() ? named : reference.flatMap(this::pulled);
     }
 

@@ -24,6 +24,8 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -170,6 +172,19 @@ class RegistryTests extends PullServer {
         TestCli.Result result = fails(command, "other:model");
         assertEquals(2, result.status());
         assertTrue(result.err().contains("no registry 'other' for other:model; there are corp, hf."), result.err());
+    }
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS)
+    void aFileMayHaveTheFormOfAReference() throws IOException {
+        Path file = Path.of("corp:file.gguf");
+        try {
+            Files.write(file, content);
+            assertEquals(0, cli.run("inspect", file.toString()).status());
+            assertEquals(List.of(), asked);
+        } finally {
+            Files.delete(file);
+        }
     }
 
     @Test
