@@ -1,12 +1,18 @@
 package dev.tenon.itest.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -14,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.BeforeEach;
@@ -212,6 +219,77 @@ class ExamplesIT {
     }
 
     @Test
+    void modelsOfAFolderAreNamedUsedWhereTheyAreAndPulled() throws Exception {
+        Path models = Files.createDirectory(folder.resolve("served"));
+        Files.copy(LLAMA, models.resolve("small.gguf"));
+        Map<String, String> variables = Map.of(
+                "TENON_FOLDER_MODELS",
+                models.toString(),
+                "TENON_MODELS",
+                folder.resolve("pulled").toString());
+        String[] show = {"show", "folder:small"};
+        Platform.Ended none = platform.end(folder, variables, show);
+        assertEquals(2, none.status());
+        assertTrue(
+                platform.errors().contains("no registry 'folder' for folder:small; there are hf."), platform::errors);
+        platform.drop(Platform.jar("registry-folder"));
+        assertEquals(0, platform.end(folder, variables, show).status(), platform::errors);
+        String[] run = {"run", "-m", "folder:small", "-p", "ab", "-n", "4", "--raw"};
+        assertEquals(0, platform.end(folder, variables, run).status(), platform::errors);
+        assertFalse(Files.exists(folder.resolve("pulled")));
+        Path copy = folder.resolve("pulled/folder@3Asmall/small.gguf");
+        assertEquals(
+                List.of(copy.toString()),
+                platform.end(folder, variables, "pull", "folder:small").lines());
+        assertEquals(-1, Files.mismatch(LLAMA, copy));
+        assertEquals(1, platform.end(folder, variables, "pull", "folder:large").status());
+        assertTrue(platform.errors().contains("there are [small]"), platform::errors);
+    }
+
+    @Test
+    void aRunningServerPullsFromARegistryThatCame() throws Exception {
+        Path models = Files.createDirectory(folder.resolve("served"));
+        Files.copy(Platform.DISTRIBUTION.resolve("models/story-qwen3-q4_k_m.gguf"), models.resolve("small.gguf"));
+        Path kept = Files.createDirectory(folder.resolve("kept"));
+        Process serve = platform.start(
+                folder,
+                Map.of("TENON_FOLDER_MODELS", models.toString()),
+                "serve",
+                "--port",
+                "0",
+                "--models-dir",
+                kept.toString());
+        try (BufferedReader out = serve.inputReader();
+                HttpClient client = HttpClient.newHttpClient()) {
+            String address = out.readLine().replace("Listening at ", "");
+            String pull = "{\"model\": \"folder:small\", \"stream\": false}";
+            HttpResponse<String> answer = post(client, address + "/api/pull", pull);
+            assertTrue(answer.body().contains("no registry 'folder'"), answer::body);
+            platform.drop(Platform.jar("registry-folder"));
+            while (answer.body().contains("no registry")) {
+                Thread.sleep(100);
+                assertTrue(serve.isAlive(), platform::errors);
+                answer = post(client, address + "/api/pull", pull);
+            }
+            assertEquals(200, answer.statusCode(), answer::body);
+            String ask = "{\"model\": \"folder:small\", \"prompt\": \"Once\", \"max_tokens\": 2}";
+            answer = post(client, address + "/v1/completions", ask);
+            assertEquals(200, answer.statusCode(), answer::body);
+        } finally {
+            serve.destroy();
+        }
+    }
+
+    private static HttpResponse<String> post(HttpClient client, String address, String body) throws Exception {
+        return client.send(
+                HttpRequest.newBuilder(URI.create(address))
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofString(body))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
     void theBundlesAreListedWithWhatTheyOffer() throws Exception {
         for (String example : List.of(
                 "model-sandwich",
@@ -220,6 +298,7 @@ class ExamplesIT {
                 "backend-tracing",
                 "kernel-jcublas",
                 "endpoint-tokens",
+                "registry-folder",
                 "telemetry")) {
             platform.drop(Platform.jar(example));
         }
@@ -237,6 +316,7 @@ class ExamplesIT {
             {"org.example.tokens", "EndpointProvider"},
             {"org.example.telemetry", "BundleChangeListener"},
             {"org.example.telemetry", "MetricsExporter"},
+            {"org.example.folder", "ModelRegistry"},
         }) {
             assertTrue(
                     bundles.stream()

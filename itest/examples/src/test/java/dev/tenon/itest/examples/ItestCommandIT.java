@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
@@ -43,7 +44,11 @@ class ItestCommandIT {
     @Test
     void theExamplesKeepTheirContracts() throws Exception {
         Path file = folder.resolve("itest.xml");
+        Path models = Files.createDirectory(folder.resolve("models"));
+        Files.writeString(models.resolve("small.gguf"), "GGUF");
         Platform.Ended ended = platform.end(
+                folder,
+                Map.of("TENON_FOLDER_MODELS", models.toString()),
                 "itest",
                 Platform.jar("format-ex5").toString(),
                 Platform.jar("model-sandwich").toString(),
@@ -52,10 +57,13 @@ class ItestCommandIT {
                 Platform.jar("endpoint-tokens").toString(),
                 Platform.jar("generation-rules").toString(),
                 Platform.jar("telemetry").toString(),
+                Platform.jar("registry-folder").toString(),
                 "--argument",
                 "no-repeat=2",
                 "--argument",
                 "phrases=Dear reader",
+                "--argument",
+                "folder=small",
                 "--formats",
                 "Q8_0",
                 "--rounds",
@@ -82,6 +90,8 @@ class ItestCommandIT {
                 "listener Journal",
                 "exporter StatsD",
                 "settings of telemetry",
+                "registry folder",
+                "settings of folder registry",
                 "    it needs an argument ('' is no list of ASCII characters, such as abc): give one by --argument")) {
             assertTrue(ended.lines().stream().anyMatch(line -> line.startsWith(expected)), expected + " in\n" + text);
         }

@@ -3,6 +3,7 @@ package dev.tenon.platform.cli;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.platform.core.control.ModelRegistries;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -168,12 +169,17 @@ public interface Console {
     /// @return the value, if there is one that is not blank
     Optional<String> setting(String key);
 
+    /// {@return the registries of models that there are now}
+    default ModelRegistries registries() {
+        return ModelRegistries.of(null);
+    }
+
     /// Finds the model file that a user means.
     ///
-    /// @param name a path, the name of a pulled model, or null for the configured model
+    /// @param name a path, the name of a pulled model, a model of a registry, or null for the configured model
     /// @return the file's path; it may be missing, which loading reports
-    /// @throws dev.tenon.api.error.TenonException if nothing is given and nothing is configured, or
-    ///     a pulled model is meant that is not there
+    /// @throws dev.tenon.api.error.TenonException if nothing is given and nothing is configured, a pulled model is
+    ///     meant that is not there, or there is no such registry or it has no such model
     Path model(String name);
 
     /// Loads a model through the engine, with a progress bar while it takes long.

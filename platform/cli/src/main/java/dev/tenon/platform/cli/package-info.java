@@ -1,5 +1,5 @@
 /// Commands (picocli), each a service, so that a bundle can add one.
-@Version("1.7.0")
+@Version("1.8.0")
 @Export
 package dev.tenon.platform.cli;
 

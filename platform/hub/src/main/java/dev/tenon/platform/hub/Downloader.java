@@ -9,11 +9,15 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.net.URI;
+import java.net.http.HttpHeaders;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /// Downloads a model file; an interrupted download can be resumed, and a file that is incomplete or no model never
@@ -153,7 +157,7 @@ final class Downloader {
     /// Runs one request; returns true if the file is complete.
     private boolean attempt(Wanted wanted, Part part, PullListener.Task task) throws IOException {
         long have = part.keep(wanted);
-        try (HttpGet.Answer answer = http.send(wanted.uri(), part.request(have))) {
+        try (HttpGet.Answer answer = ask(wanted.uri(), part, have)) {
             long total;
             switch (answer.status()) {
                 case 200 -> {
@@ -195,12 +199,31 @@ final class Downloader {
         }
     }
 
+    /// A file of this machine is read whole, as if it had been asked for by HTTP.
+    private HttpGet.Answer ask(URI uri, Part part, long have) throws IOException {
+        if (!uri.getScheme().equals("file")) {
+            return http.send(uri, part.request(have));
+        }
+        Path file = Path.of(uri);
+        try {
+            Map<String, List<String>> headers = Map.of(
+                    "Last-Modified", List.of(Files.getLastModifiedTime(file).toString()));
+            return new HttpGet.Answer(
+                    200, HttpHeaders.of(headers, (name, value) -> true), Files.size(file), Files.newInputStream(file));
+        } catch (NoSuchFileException e) {
+            throw failed(file + " does not exist. Check the registry that names it.", e);
+        } catch (IOException e) {
+            throw failed(file + " cannot be read: " + e.getMessage() + ".", e);
+        }
+    }
+
     private static TenonException refused(URI uri, int status) {
         return failed(
                 switch (status) {
                     case 401, 403 ->
                         uri + " cannot be accessed (HTTP " + status
-                                + "). Accept the model's licence on the site, and set HF_TOKEN.";
+                                + "). Accept the model's licence on the site, and give the token of the site, such as"
+                                + " HF_TOKEN.";
                     case 404, 410 -> uri + " does not exist (HTTP " + status + "). Check the address.";
                     default -> uri + " answered with HTTP " + status + "; expected 200. Check the address.";
                 },

@@ -5,52 +5,64 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.registry.RegistryFile;
 import dev.tenon.platform.hub.http.HttpGet;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /// Lists the files of a repository on a model hub that speaks Hugging Face's HTTP interface.
 final class Hub {
     private static final int MAX_LISTING_BYTES = 64 << 20;
 
-    private final URI base;
-    private final HttpGet http;
+    private static final String HUB = "https://huggingface.co";
 
-    Hub(URI base, HttpGet http) {
-        this.base = base;
-        this.http = http;
+    private final Function<String, Optional<String>> settings;
+    private final Duration stall;
+
+    /// @param settings values of the settings `hf.url` and `hf.token`, where they are set
+    /// @param stall how long the hub may be silent
+    Hub(Function<String, Optional<String>> settings, Duration stall) {
+        this.settings = settings;
+        this.stall = stall;
     }
 
-    /// One file of a repository.
+    /// {@return where the hub is}
     ///
-    /// @param name path within the repository
-    /// @param uri where to get it
-    /// @param size its size in bytes, or -1 when not told
-    /// @param sha256 its SHA-256 in hexadecimal, or null when not told
-    record HubFile(String name, URI uri, long size, String sha256) {}
+    /// @throws TenonException (`CFG-001`) if the setting is no address
+    URI address() {
+        String address = settings.apply("hf.url").orElse(HUB);
+        return ModelPull.web(address)
+                .orElseThrow(() -> new TenonException(
+                        ErrorCode.CONFIG, "TENON_HF_URL is '" + address + "'; expected an http or https address."));
+    }
+
+    /// {@return the headers that give access to it}
+    Map<String, String> headers() {
+        String token = settings.apply("hf.token").orElse(System.getenv("HF_TOKEN"));
+        return token == null || token.isBlank() ? Map.of() : Map.of("Authorization", "Bearer " + token.strip());
+    }
 
     /// Lists the files of the wanted quantisation.
     ///
     /// @param reference repository and quantisation
     /// @return one file, or the parts of a split one
     /// @throws TenonException (`IO-002`) if there is no such repository or quantisation, or no answer
-    List<HubFile> files(HubReference reference) {
+    List<RegistryFile> files(HubReference reference) {
         String repo = reference.owner() + "/" + reference.repo();
-        JsonNode listing = get(base.resolve("/api/models/" + repo + "?blobs=true"), reference);
-        List<HubFile> all = new ArrayList<>();
-        for (JsonNode node : listing.path("siblings")) {
-            String name = node.path("rfilename").asText("");
-            JsonNode lfs = node.path("lfs");
-            String sha256 = lfs.path("sha256").asText(null);
-            long size = node.path("size").asLong(lfs.path("size").asLong(-1));
-            all.add(new HubFile(name, fileUri(repo, name), size, sha256));
-        }
-        List<String> names = all.stream().map(HubFile::name).toList();
+        URI base = address();
+        Map<String, JsonNode> all = new LinkedHashMap<>();
+        listing(base.resolve("/api/models/" + repo + "?blobs=true"), reference)
+                .path("siblings")
+                .forEach(node -> all.putIfAbsent(node.path("rfilename").asText(""), node));
+        List<String> names = List.copyOf(all.keySet());
         List<List<String>> chosen = reference.choose(names);
         if (chosen.size() > 1) {
             throw new TenonException(
@@ -73,28 +85,33 @@ final class Hub {
                                     + ". Name one of these quantisations after a colon.");
         }
         return chosen.getFirst().stream()
-                .map(name -> all.stream()
-                        .filter(f -> f.name().equals(name))
-                        .findFirst()
-                        .orElseThrow())
+                .map(name -> file(base, repo, name, all.get(name)))
                 .toList();
     }
 
-    private URI fileUri(String repo, String name) {
+    private RegistryFile file(URI base, String repo, String name, JsonNode node) {
+        JsonNode lfs = node.path("lfs");
         try {
-            return base.resolve(new URI(null, null, "/" + repo + "/resolve/main/" + name, null));
-        } catch (URISyntaxException e) {
-            throw new TenonException(ErrorCode.DOWNLOAD, repo + " has a file with an unusable name: " + name + ".", e);
+            return new RegistryFile(
+                    name,
+                    base.resolve(new URI(null, null, "/" + repo + "/resolve/main/" + name, null)),
+                    node.path("size").asLong(lfs.path("size").asLong(-1)),
+                    lfs.path("sha256").asText(""),
+                    headers());
+        } catch (URISyntaxException | IllegalArgumentException e) {
+            throw new TenonException(
+                    ErrorCode.DOWNLOAD, repo + " has a file that cannot be used, " + name + ": " + e.getMessage(), e);
         }
     }
 
-    private JsonNode get(URI uri, HubReference reference) {
-        try (HttpGet.Answer answer = http.send(uri, Map.of("Accept", "application/json"))) {
+    private JsonNode listing(URI uri, HubReference reference) {
+        try (HttpGet http = new HttpGet(headers(), uri, stall);
+                HttpGet.Answer answer = http.send(uri, Map.of("Accept", "application/json"))) {
             int status = answer.status();
             if (status == 401 || status == 403 || status == 404) {
                 throw new TenonException(
                         ErrorCode.DOWNLOAD,
-                        base.getHost() + " has no public repository " + reference.owner() + "/" + reference.repo()
+                        uri.getHost() + " has no public repository " + reference.owner() + "/" + reference.repo()
                                 + " (HTTP " + status
                                 + "). Check the name; for a restricted one, accept its licence on the site and"
                                 + " set HF_TOKEN.");

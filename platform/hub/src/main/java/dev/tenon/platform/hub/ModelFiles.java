@@ -2,7 +2,9 @@ package dev.tenon.platform.hub;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.core.control.UserFolders;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -39,8 +41,8 @@ public final class ModelFiles {
         return folder;
     }
 
-    /// Finds the file for a name: a path that exists, a pulled file's name with or without `.gguf`, or
-    /// `owner/repo[:quant]`.
+    /// Finds the file for a name: a path that exists, a pulled file's name with or without `.gguf`, or what
+    /// [ModelReference] reads.
     ///
     /// @param name what the user gave
     /// @return the file, or the name as a path when nothing matches, so that loading reports it
@@ -58,40 +60,38 @@ public final class ModelFiles {
         return path(name);
     }
 
-    /// {@return whether a text names a model: a file, a pulled one, one on the hub, or a GGUF file that is missing}
+    /// {@return whether a text names a model: a file, a pulled one, one of a registry, or a GGUF file that is missing}
     ///
     /// @param text what the user gave
-    public boolean names(String text) {
-        return isOnHub(text)
-                || text.matches("(?i)\\S+\\.gguf")
-                || there(text).filter(Files::isRegularFile).isPresent();
+    /// @param registries those that there are
+    public boolean names(String text, ModelRegistries registries) {
+        return text.matches("(?i)\\S+\\.gguf")
+                || there(text).filter(Files::isRegularFile).isPresent()
+                || ModelReference.of(text)
+                        .filter(named ->
+                                named.isOnHub() || registries.registries().contains(named.registry()))
+                        .isPresent();
     }
 
-    /// {@return whether a name means a model on the hub that is not here}
+    /// {@return whether a name has the form of a model of a registry that is not here}
     ///
     /// @param name what the user gave
     public boolean isMissing(String name) {
-        return isOnHub(name) && there(name).isEmpty();
-    }
-
-    /// {@return whether a name has the form of a model on the hub, `owner/repo[:quant]`, which a path may have, too}
-    ///
-    /// @param name what the user gave
-    public static boolean isOnHub(String name) {
-        return HubReference.isReference(name) || HubReference.looksLike(name);
+        return ModelReference.of(name).isPresent() && there(name).isEmpty();
     }
 
     private Optional<Path> there(String name) {
+        Optional<ModelReference> reference = ModelReference.of(name);
         if (HubReference.isReference(name)) {
-            return pulled(HubReference.parse(name));
+            return reference.flatMap(this::pulled);
         }
-        Path path = path(name);
-        if (Files.exists(path) || path.isAbsolute()) {
-            return Optional.of(path);
+        File file = new File(name); // of any text, as a path is not
+        if (file.exists() || file.isAbsolute()) {
+            return Optional.of(path(name));
         }
         Optional<Path> named =
-                list().stream().filter(file -> matches(file, name)).findFirst();
-        return named.isPresent() || !HubReference.looksLike(name) ? named : pulled(HubReference.parse(name));
+                list().stream().filter(each -> matches(each, name)).findFirst();
+        return named.isPresent() ? named : reference.flatMap(this::pulled);
     }
 
     private static Path path(String name) {
@@ -104,15 +104,18 @@ public final class ModelFiles {
     }
 
     /// {@return the pulled file that a reference means}
-    ///
-    /// @param reference repository and quant
-    private Optional<Path> pulled(HubReference reference) {
-        Path repo = folder.resolve(reference.owner()).resolve(reference.repo());
+    private Optional<Path> pulled(ModelReference reference) {
+        Path place = folder.resolve(reference.place());
         List<String> names = list().stream()
-                .filter(file -> file.startsWith(repo))
-                .map(file -> repo.relativize(file).toString())
+                .filter(file -> file.startsWith(place))
+                .map(file -> place.relativize(file).toString())
                 .toList();
-        return reference.choose(names).stream().findFirst().map(List::getFirst).map(repo::resolve);
+        return (reference.isOnHub()
+                        ? HubReference.parse(reference.model()).choose(names).stream()
+                                .map(List::getFirst)
+                        : names.stream())
+                .findFirst()
+                .map(place::resolve);
     }
 
     /// {@return the folder of pulled models}
@@ -132,11 +135,11 @@ public final class ModelFiles {
 
     /// {@return the pulled model of a name}
     ///
-    /// @param name of [#models()], or `owner/repo[:quant]`
+    /// @param name of [#models()], or what [ModelReference] reads
     public Optional<Pulled> model(String name) {
         List<Path> all = list();
         Optional<Path> named = all.stream().filter(file -> matches(file, name)).findFirst();
-        return (named.isPresent() || !isOnHub(name) ? named : pulled(HubReference.parse(name)))
+        return (named.isPresent() ? named : ModelReference.of(name).flatMap(this::pulled))
                 .map(file -> model(file, all));
     }
 

@@ -5,47 +5,60 @@ import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.registry.ModelRegistry;
+import dev.tenon.api.registry.RegistryFile;
+import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.hub.http.HttpGet;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.UnknownHostException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 
-/// Downloads models of a hub or of a web address, with all their parts. Resumes what was
+/// Downloads models of registries or of a web address, with all their parts. Resumes what was
 /// interrupted.
 public final class ModelPull {
     /// How long to wait before a failed request is sent again; doubles with each failure.
     public static final Duration PAUSE = Duration.ofMillis(500);
 
-    private static final String HUB = "https://huggingface.co";
-
-    private final Function<String, Optional<String>> settings;
+    private final ModelRegistries registries;
+    /// By the settings of whoever downloads.
+    private final Hub hub;
     private final PullListener listener;
     private final Duration pause;
     private final Duration stall;
 
+    /// @param registries where models come from
     /// @param settings values of the settings `hf.url` and `hf.token`, where they are set
     /// @param listener hears how downloads go
-    public ModelPull(Function<String, Optional<String>> settings, PullListener listener) {
-        this(settings, listener, PAUSE, HttpGet.PATIENCE);
+    public ModelPull(ModelRegistries registries, Function<String, Optional<String>> settings, PullListener listener) {
+        this(registries, settings, listener, PAUSE, HttpGet.PATIENCE);
     }
 
+    /// @param registries where models come from
     /// @param settings values of the settings `hf.url` and `hf.token`, where they are set
     /// @param listener hears how downloads go
     /// @param pause how long to wait before a failed request is sent again; doubles with each
     ///     failure
     /// @param stall how long a server may be silent
     public ModelPull(
-            Function<String, Optional<String>> settings, PullListener listener, Duration pause, Duration stall) {
-        this.settings = settings;
+            ModelRegistries registries,
+            Function<String, Optional<String>> settings,
+            PullListener listener,
+            Duration pause,
+            Duration stall) {
+        this.registries = registries;
+        hub = new Hub(settings, stall);
         this.listener = listener;
         this.pause = pause;
         this.stall = stall;
@@ -75,57 +88,122 @@ public final class ModelPull {
         }
     }
 
-    /// Downloads a model of the hub.
+    /// Downloads a model of a registry.
     ///
     /// @param reference the model
-    /// @param target where it goes; in the folder of models to `owner/repo`
+    /// @param target where it goes; in the folder of models to a folder of its own
     /// @return its files
-    /// @throws TenonException (`CLI-001`) if the target does not suit it; (`IO-002`) if it cannot
-    ///     be had
+    /// @throws TenonException (`CLI-001`) if there is no such registry, or the target does not suit
+    ///     the model; (`IO-002`) if it cannot be had; what else the registry says
     /// @throws IOException if it cannot be stored
-    public List<Path> pull(HubReference reference, Target target) throws IOException {
-        try (HttpGet http = http()) {
-            List<Hub.HubFile> files = new Hub(hub(), http).files(reference);
-            requireAll(reference, files);
-            requireFit(reference, target, files.size());
-            Path base =
-                    target.orOutput(target.folder().resolve(reference.owner()).resolve(reference.repo()));
-            List<Path> targets = new ArrayList<>();
-            for (Hub.HubFile file : files) {
-                String name = target.output() == null
-                        ? file.name()
-                        : file.name().substring(file.name().lastIndexOf('/') + 1);
-                Path path = target.isFile() ? base : path(base, name, reference.toString());
-                if (!target.isFile() && !path.startsWith(base)) {
-                    throw new TenonException(
-                            ErrorCode.DOWNLOAD,
-                            reference + " has a file with a path outside the target folder: " + file.name() + ".");
-                }
-                targets.add(path);
+    public List<Path> pull(ModelReference reference, Target target) throws IOException {
+        List<RegistryFile> files = files(reference);
+        requireFit(reference, target, files.size());
+        Path base = target.orOutput(target.folder().resolve(reference.place()));
+        List<Path> targets = new ArrayList<>();
+        for (RegistryFile file : files) {
+            String name = target.output() == null
+                    ? file.name()
+                    : file.name().substring(file.name().lastIndexOf('/') + 1);
+            Path path = target.isFile() ? base : path(base, name, reference.toString());
+            if (!target.isFile() && !path.startsWith(base)) {
+                throw new TenonException(
+                        ErrorCode.DOWNLOAD,
+                        reference + " has a file with a path outside the target folder: " + file.name() + ".");
             }
-            for (int i = 0; i < files.size(); i++) {
-                Hub.HubFile file = files.get(i);
-                String sum = target.sha256() != null ? target.sha256() : file.sha256();
+            targets.add(path);
+        }
+        for (int i = 0; i < files.size(); i++) {
+            RegistryFile file = files.get(i);
+            String known = file.sha256().isEmpty() ? null : file.sha256();
+            String sum = target.sha256() != null ? target.sha256() : known;
+            try (HttpGet http = new HttpGet(file.headers(), file.uri(), stall)) {
                 pull(http, new Downloader.Wanted(file.uri(), file.size(), sum), targets.get(i), target.overwrite());
             }
-            together(targets, reference.toString());
-            return targets;
+        }
+        together(targets, reference.toString());
+        return targets;
+    }
+
+    /// Finds a model that its registry has on this machine, to be used where it is. The hub is not asked.
+    ///
+    /// @param reference the model
+    /// @return its file, or the first one of its parts; empty if it has to be downloaded
+    /// @throws TenonException as above
+    public Optional<Path> inPlace(ModelReference reference) {
+        if (reference.isOnHub()) {
+            return Optional.empty();
+        }
+        List<URI> uris = files(reference).stream().map(RegistryFile::uri).toList();
+        return uris.stream().allMatch(uri -> uri.getScheme().equals("file"))
+                ? Optional.of(Path.of(uris.getFirst()))
+                : Optional.empty();
+    }
+
+    /// The hub's own registry is asked by the settings of this download, and where nobody knows of registries.
+    private List<RegistryFile> files(ModelReference reference) {
+        ModelRegistry registry = registries.registry(reference.registry()).orElse(null);
+        List<RegistryFile> files;
+        if (reference.isOnHub() && (registry == null || registry instanceof HubRegistry)) {
+            files = hub.files(HubReference.parse(reference.model()));
+        } else if (registry == null) {
+            Set<String> ids = new TreeSet<>(registries.registries());
+            ids.add(HubRegistry.ID);
+            throw usage("There is no registry '" + reference.registry() + "' for " + reference + "; there are "
+                    + String.join(", ", ids) + ". Name one of them, a file, or owner/repo[:quant] on the hub.");
+        } else {
+            files = files(registry, reference);
+            files.forEach(file -> requireSafe(reference, file.uri()));
+        }
+        requireAll(reference, files);
+        return files;
+    }
+
+    private static List<RegistryFile> files(ModelRegistry registry, ModelReference reference) {
+        try {
+            return List.copyOf(registry.files(reference.model()));
+        } catch (TenonException e) {
+            throw e;
+        } catch (RuntimeException | LinkageError e) {
+            throw new TenonException(
+                    ErrorCode.DOWNLOAD,
+                    "The registry '" + reference.registry() + "' failed at " + reference + ": " + e
+                            + ". Update or remove its bundle.",
+                    e);
         }
     }
 
-    private static void requireAll(HubReference reference, List<Hub.HubFile> files) {
-        List<String> names = files.stream().map(Hub.HubFile::name).toList();
+    private static void requireSafe(ModelReference reference, URI uri) {
+        try {
+            if (uri.getScheme().equals("http") && !HttpGet.isThisMachine(uri)) {
+                throw new TenonException(
+                        ErrorCode.DOWNLOAD,
+                        reference + " would come from " + uri + "; expected https, or http of this machine.");
+            }
+        } catch (UnknownHostException e) {
+            throw new TenonException(ErrorCode.DOWNLOAD, uri + ": there is no such host.", e);
+        }
+    }
+
+    private static void requireAll(ModelReference reference, List<RegistryFile> files) {
+        List<String> names = files.stream().map(RegistryFile::name).toList();
+        if (names.isEmpty() || Set.copyOf(names).size() < names.size()) {
+            throw new TenonException(
+                    ErrorCode.DOWNLOAD,
+                    "The registry has for " + reference + " the files " + names
+                            + "; expected at least one, each once. Update or remove its bundle.");
+        }
         List<String> missing = new ArrayList<>(HubReference.parts(names.getFirst()));
         missing.removeAll(names);
         if (!missing.isEmpty()) {
             throw new TenonException(
                     ErrorCode.DOWNLOAD,
-                    reference + " is incomplete on the hub: it has no " + String.join(", ", missing)
-                            + ". Choose another quantisation or repository.");
+                    reference + " is incomplete: its registry has no " + String.join(", ", missing)
+                            + ". Choose another model.");
         }
     }
 
-    private static void requireFit(HubReference reference, Target target, int parts) {
+    private static void requireFit(ModelReference reference, Target target, int parts) {
         if (parts > 1 && target.isFile()) {
             throw usage("-o needs a folder, because " + reference + " has " + parts + " parts.");
         }
@@ -154,7 +232,7 @@ public final class ModelPull {
         String raw = uri.toString();
         boolean split = parts.size() > 1 && !target.isFile() && target.sha256() == null && raw.contains(name);
         List<Path> targets = new ArrayList<>();
-        try (HttpGet http = http()) {
+        try (HttpGet http = new HttpGet(hub.headers(), hub.address(), stall)) {
             for (String part : split ? parts : List.of(name)) {
                 targets.add(target.isFile() ? base : path(base, part, raw));
                 URI from = split ? URI.create(raw.replace(name, part)) : uri;
@@ -172,18 +250,6 @@ public final class ModelPull {
     private void pull(HttpGet http, Downloader.Wanted wanted, Path target, boolean overwrite) throws IOException {
         new Downloader(http, listener, pause).download(wanted, target, overwrite);
         listener.stored(target);
-    }
-
-    private URI hub() {
-        String address = settings.apply("hf.url").orElse(HUB);
-        return web(address)
-                .orElseThrow(() -> new TenonException(
-                        ErrorCode.CONFIG, "TENON_HF_URL is '" + address + "'; expected an http or https address."));
-    }
-
-    private HttpGet http() {
-        String token = settings.apply("hf.token").orElse(System.getenv("HF_TOKEN"));
-        return new HttpGet(token == null || token.isBlank() ? null : token.strip(), hub(), stall);
     }
 
     /// Checks that parts are parts of one model.

@@ -12,6 +12,7 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.SpeculationOptions;
 import dev.tenon.platform.core.control.BundleControl;
+import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.server.HandOver;
 import dev.tenon.platform.server.ServerBuilder;
 import dev.tenon.platform.server.TenonServer;
@@ -244,7 +245,7 @@ public final class ServeCommand implements TenonCommand {
         String folder = value(ServeSettings.MODELS_DIR, modelsDir);
         if (!folder.isEmpty()) {
             BiFunction<String, Path, ModelSpec> found = (name, file) -> spec(List.of(name), request(file));
-            FolderStore source = new FolderStore(Path.of(folder), found, console::setting);
+            FolderStore source = new FolderStore(Path.of(folder), found, ModelRegistries.of(engine), console::setting);
             source.models(); // a folder that cannot be read is told at once
             builder.store(source);
         }

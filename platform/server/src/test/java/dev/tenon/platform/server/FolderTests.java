@@ -95,6 +95,23 @@ class FolderTests {
     }
 
     @Test
+    void aModelOfARegistryIsPulledAndLoadedByItsName() throws Exception {
+        try (ServerFixture server = server()) {
+            HttpResponse<String> response = server.post("/api/pull", "{\"model\":\"stub:tiny\",\"stream\":false}");
+            assertEquals(200, response.statusCode(), response::body);
+            for (String name : List.of("stub:tiny", "stub:tiny:latest", "stub-tiny")) {
+                server.answer("/v1/completions", "{\"model\":\"" + name + "\",\"prompt\":\"Once\",\"max_tokens\":1}");
+            }
+            assertEquals(List.of("story", "stub@3Atiny/stub-tiny"), names(server));
+            assertEquals(200, delete(server, "stub:tiny"));
+            assertEquals(List.of("story"), names(server));
+            response = server.post("/api/pull", "{\"model\":\"other:tiny\",\"stream\":false}");
+            assertEquals(500, response.statusCode());
+            assertTrue(response.body().contains("no registry 'other'"), response::body);
+        }
+    }
+
+    @Test
     void aPullEndsWhenNobodyListens() throws Exception {
         try (ServerFixture server = server()) {
             HttpResponse<java.io.InputStream> response = server.client.send(

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.folder.FolderStore;
 import dev.tenon.platform.server.models.ModelSpec;
@@ -67,6 +68,7 @@ class RealClientsTests {
                 Files.createDirectory(folder.resolve("models")),
                 (name, file) ->
                         ModelSpec.of(name, LoadRequest.builder(file).threads(2).build()),
+                ModelRegistries.of(null),
                 null); // nothing is downloaded
         try (ServerFixture server = new ServerFixture(
                 b -> b.embeddings(true).keys(ApiKeys.of(List.of("key"))).store(store))) {

@@ -1,8 +1,13 @@
 package dev.tenon.platform.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.registry.ModelRegistry;
+import dev.tenon.api.registry.RegistryFile;
+import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.server.folder.FolderStore;
 import dev.tenon.platform.server.models.ModelSpec;
 import java.io.IOException;
@@ -12,12 +17,15 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// A hub with one model, the distribution's; it sends the second half of the file once the gate is open.
+/// A hub with one model, the distribution's; it sends the second half of the file once the gate is open. A registry
+/// beside it has the file itself, as `stub:tiny`.
 final class StubHub implements AutoCloseable {
     static final String REFERENCE = "org/tiny-GGUF:Q4_K_M";
 
@@ -67,7 +75,31 @@ final class StubHub implements AutoCloseable {
                 folder,
                 (name, file) ->
                         ModelSpec.of(name, LoadRequest.builder(file).threads(2).build()),
+                new Registries(),
                 key -> key.equals("hf.url") ? Optional.of(address) : Optional.empty());
+    }
+
+    private static final class Registries implements ModelRegistries, ModelRegistry {
+        @Override
+        public Optional<ModelRegistry> registry(String id) {
+            return id.equals(id()) ? Optional.of(this) : Optional.empty();
+        }
+
+        @Override
+        public List<String> registries() {
+            return List.of(id());
+        }
+
+        @Override
+        public String id() {
+            return "stub";
+        }
+
+        @Override
+        public List<RegistryFile> files(String reference) {
+            assertEquals("tiny", reference);
+            return List.of(new RegistryFile("stub-tiny.gguf", ServerFixture.MODEL.toUri(), -1, "", Map.of()));
+        }
     }
 
     @Override

@@ -4,9 +4,7 @@ import dev.tenon.platform.hub.http.HttpGet;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.InetAddress;
 import java.net.URI;
-import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -47,11 +45,11 @@ final class Transfer implements AutoCloseable {
         if (offline) {
             throw new IOException("is not used, because of --offline");
         }
-        if (!"https".equals(from.getScheme()) && !("http".equals(from.getScheme()) && isThisMachine(from))) {
+        if (!"https".equals(from.getScheme()) && !("http".equals(from.getScheme()) && HttpGet.isThisMachine(from))) {
             throw new IOException("is not used: expected an https address, or a file");
         }
         if (http == null) {
-            http = new HttpGet(null, null, HttpGet.PATIENCE);
+            http = new HttpGet(Map.of(), null, HttpGet.PATIENCE);
         }
         HttpGet.Answer answer = http.send(from, Map.of());
         if (answer.status() == 200) {
@@ -62,10 +60,6 @@ final class Transfer implements AutoCloseable {
             return Optional.empty();
         }
         throw new IOException("answered with HTTP " + answer.status() + "; expected 200");
-    }
-
-    private static boolean isThisMachine(URI uri) throws UnknownHostException {
-        return uri.getHost() != null && InetAddress.getByName(uri.getHost()).isLoopbackAddress();
     }
 
     /// Reads a text.

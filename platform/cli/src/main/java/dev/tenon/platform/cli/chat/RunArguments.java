@@ -12,7 +12,7 @@ final class RunArguments {
             index = "0",
             arity = "0..1",
             paramLabel = "MODEL",
-            description = "Model: as -m, or owner/repo[:quant] on the hub; anything else is the question.")
+            description = "Model: as -m; anything else is the question.")
     private String first;
 
     @Parameters(
@@ -36,8 +36,9 @@ final class RunArguments {
     /// @throws TenonException (`CLI-001`) if something is given twice, or the first of two is no model
     Given read(Console console, String model, boolean prompted) {
         ModelFiles files = new ModelFiles(ModelFiles.folder(console.setting("models")));
-        boolean modelFirst = first != null && model == null && (second != null || files.names(first));
-        if (modelFirst && !files.names(first)) {
+        boolean modelFirst =
+                first != null && model == null && (second != null || files.names(first, console.registries()));
+        if (modelFirst && !files.names(first, console.registries())) {
             throw new TenonException(
                     ErrorCode.USAGE,
                     "'" + first + "' is neither a file nor a pulled model; expected MODEL before the question. Put the"

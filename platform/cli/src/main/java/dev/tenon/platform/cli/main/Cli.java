@@ -9,6 +9,7 @@ import dev.tenon.platform.cli.terminal.Colors;
 import dev.tenon.platform.cli.terminal.OtherWords;
 import dev.tenon.platform.cli.terminal.StandardOutput;
 import dev.tenon.platform.cli.terminal.Streams;
+import dev.tenon.platform.core.control.ModelRegistries;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -38,6 +40,7 @@ final class Cli {
     private final List<CommandSource> sources;
     private final Streams streams;
     private final UnaryOperator<String> settings;
+    private final Supplier<ModelRegistries> registries;
     private final String version;
     private final BooleanSupplier ending;
     private final Runs.Run current;
@@ -47,6 +50,7 @@ final class Cli {
     /// @param sources the commands there are
     /// @param streams standard streams
     /// @param settings looks up a setting by its key; null when it is not set
+    /// @param registries finds the registries of models; called when one is needed
     /// @param version what `--version` prints
     /// @param ending whether the process is ending; failures after that are caused by stopped
     ///     bundles and not reported
@@ -55,12 +59,14 @@ final class Cli {
             List<CommandSource> sources,
             Streams streams,
             UnaryOperator<String> settings,
+            Supplier<ModelRegistries> registries,
             String version,
             BooleanSupplier ending,
             Runs.Run current) {
         this.sources = List.copyOf(sources);
         this.streams = streams;
         this.settings = settings;
+        this.registries = registries;
         this.version = version;
         this.ending = ending;
         this.current = current;
@@ -126,7 +132,7 @@ final class Cli {
 
     private int run(boolean debugAsked, String... args) {
         Colors colors = Colors.choose(settings.apply("color"), System.getenv(), Arrays.asList(args));
-        RootCommand root = new RootCommand(streams, settings, colors, current);
+        RootCommand root = new RootCommand(streams, settings, registries, colors, current);
         Map<TenonCommand, CommandSource> made = new LinkedHashMap<>();
         try {
             List<CommandSource> wanted = wanted(args);

@@ -6,6 +6,7 @@ import dev.tenon.platform.cli.RunningCommand;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.Streams;
+import dev.tenon.platform.core.control.ModelRegistries;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -100,7 +101,14 @@ public final class CliMain implements EntryPoint, RunningCommand {
 
     private int execute(Runs.Run run, List<CommandSource> sources, String... args) {
         String version = context.getBundle().getVersion().toString();
-        return new Cli(sources, streams, this::setting, version, () -> ending || jvmEnds(), run).execute(args);
+        return new Cli(sources, streams, this::setting, this::registries, version, () -> ending || jvmEnds(), run)
+                .execute(args);
+    }
+
+    /// The engine's; it is created if no command has it yet, and stays until the end.
+    private ModelRegistries registries() {
+        ServiceReference<Engine> reference = context.getServiceReference(Engine.class);
+        return ModelRegistries.of(reference == null ? null : context.getService(reference));
     }
 
     @Override

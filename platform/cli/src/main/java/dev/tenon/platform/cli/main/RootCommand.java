@@ -16,6 +16,7 @@ import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.Colors;
 import dev.tenon.platform.cli.terminal.InterruptWatch;
 import dev.tenon.platform.cli.terminal.Streams;
+import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.hub.ModelFiles;
 import java.io.IOException;
 import java.io.InputStream;
@@ -59,6 +60,7 @@ final class RootCommand implements Console {
 
     private final Streams streams;
     private final UnaryOperator<String> settings;
+    private final Supplier<ModelRegistries> registries;
     private final Colors colors;
     private final Runs.Run current;
 
@@ -101,11 +103,18 @@ final class RootCommand implements Console {
     ///
     /// @param streams standard streams, and which are terminals
     /// @param settings looks up a setting by its key; null when it is not set
+    /// @param registries finds those that there are; called when a model is meant that is not here
     /// @param colors whether to use colours
     /// @param current this run of the command
-    RootCommand(Streams streams, UnaryOperator<String> settings, Colors colors, Runs.Run current) {
+    RootCommand(
+            Streams streams,
+            UnaryOperator<String> settings,
+            Supplier<ModelRegistries> registries,
+            Colors colors,
+            Runs.Run current) {
         this.streams = streams;
         this.settings = settings;
+        this.registries = registries;
         this.colors = colors;
         this.current = current;
     }
@@ -229,6 +238,11 @@ final class RootCommand implements Console {
     }
 
     @Override
+    public ModelRegistries registries() {
+        return registries.get();
+    }
+
+    @Override
     public Path model(String name) {
         if (name != null && name.isBlank()) {
             throw new TenonException(
@@ -242,14 +256,12 @@ final class RootCommand implements Console {
                                         + " TENON_MODEL."))
                 : name;
         ModelFiles files = new ModelFiles(ModelFiles.folder(setting("models")));
-        if (files.isMissing(wanted) && agrees("Model " + wanted + " is not here. Download it?")) {
-            try {
-                PullCommand.pull(this, wanted);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+        try {
+            Optional<Path> there = files.isMissing(wanted) ? PullCommand.find(this, wanted) : Optional.empty();
+            return there.isPresent() ? there.get() : files.find(wanted);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        return files.find(wanted);
     }
 
     @Override

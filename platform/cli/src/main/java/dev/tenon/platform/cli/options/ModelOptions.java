@@ -20,8 +20,9 @@ public final class ModelOptions {
     @Option(
             names = {"-m", "--model"},
             paramLabel = "FILE",
-            description = "Model: a GGUF file, or a pulled model's name or owner/repo[:quant] (default: the configured"
-                    + " one).")
+            description =
+                    "Model: a GGUF file, or a pulled model's name, owner/repo[:quant], or a registry's ID:MODEL (default: the configured"
+                            + " one).")
     private String model;
 
     @Option(

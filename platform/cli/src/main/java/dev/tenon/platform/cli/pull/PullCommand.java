@@ -6,6 +6,7 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.hub.HubReference;
 import dev.tenon.platform.hub.ModelFiles;
 import dev.tenon.platform.hub.ModelPull;
+import dev.tenon.platform.hub.ModelReference;
 import dev.tenon.platform.hub.http.HttpGet;
 import java.io.File;
 import java.io.IOException;
@@ -30,7 +31,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "pull",
         description = {
-            "Downloads a model from the hub or from a URL; resumes an interrupted download.",
+            "Downloads a model from the hub, another registry or a URL; resumes an interrupted download.",
             "Models are kept in ~/.cache/tenon/models, or where TENON_MODELS points.",
             "HF_TOKEN gives access to restricted repositories."
         },
@@ -55,7 +56,9 @@ public final class PullCommand implements TenonCommand {
     @Parameters(
             index = "0",
             paramLabel = "SOURCE",
-            description = "owner/repo[:quant] on the hub (default quant: Q4_K_M), or an http(s) URL.")
+            description =
+                    "owner/repo[:quant] on the hub (default quant: Q4_K_M), ID:MODEL of a bundle's registry, or an"
+                            + " http(s) URL.")
     private String source;
 
     @Option(names = "--sha256", paramLabel = "HEX", description = "The expected checksum of a file from a URL.")
@@ -75,15 +78,22 @@ public final class PullCommand implements TenonCommand {
     Duration pause = ModelPull.PAUSE;
     Duration stall = HttpGet.PATIENCE;
 
-    /// Downloads a model that another command needs.
+    /// Finds a model that another command needs and that is not in the folder of models: where its registry has it on
+    /// this machine, or, if the user wants that, by downloading it.
     ///
     /// @param console of that command
-    /// @param source `owner/repo[:quant]`
-    /// @throws TenonException (`CLI-001`) if it has another form; (`IO-002`) if it cannot be had
+    /// @param name what the user gave
+    /// @return the file where the registry has it; otherwise empty
+    /// @throws TenonException what [ModelPull] says
     /// @throws IOException if it cannot be stored
-    public static void pull(Console console, String source) throws IOException {
-        new ModelPull(console::setting, new ConsolePull(console, false))
-                .pull(HubReference.parse(source), ModelPull.Target.in(ModelFiles.folder(console.setting("models"))));
+    public static Optional<Path> find(Console console, String name) throws IOException {
+        ModelReference reference = ModelReference.of(name).orElseThrow();
+        ModelPull pull = new ModelPull(console.registries(), console::setting, new ConsolePull(console, false));
+        Optional<Path> there = pull.inPlace(reference);
+        if (there.isEmpty() && console.agrees("Model " + name + " is not here. Download it?")) {
+            pull.pull(reference, ModelPull.Target.in(ModelFiles.folder(console.setting("models"))));
+        }
+        return there;
     }
 
     @Override
@@ -98,16 +108,17 @@ public final class PullCommand implements TenonCommand {
                 given.isEmpty() || isFolder(),
                 sha256,
                 overwrite);
-        ModelPull pull = new ModelPull(console::setting, new ConsolePull(console, true), pause, stall);
-        boolean onHub = ModelFiles.isOnHub(source);
-        List<Path> files = onHub
-                ? pull.pull(HubReference.parse(source), target)
+        ModelPull pull =
+                new ModelPull(console.registries(), console::setting, new ConsolePull(console, true), pause, stall);
+        Optional<ModelReference> reference = ModelReference.of(source);
+        List<Path> files = reference.isPresent()
+                ? pull.pull(reference.get(), target)
                 : pull.pull(
                         ModelPull.web(source)
-                                .orElseThrow(() ->
-                                        usage("'" + source + "' is neither owner/repo[:quant] nor an http(s) URL")),
+                                .orElseThrow(() -> usage("'" + source
+                                        + "' is neither owner/repo[:quant], a registry's ID:MODEL nor an http(s) URL")),
                         target);
-        String name = onHub
+        String name = reference.isPresent()
                 ? source
                 : HubReference.parts(files.getFirst().getFileName().toString()).getFirst();
         console.note("Use it with: tenon run -m " + (given.isPresent() ? files.getFirst() : name));

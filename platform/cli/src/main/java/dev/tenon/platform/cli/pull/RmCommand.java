@@ -33,7 +33,10 @@ public final class RmCommand implements TenonCommand {
     @ParentCommand
     Console console;
 
-    @Parameters(paramLabel = "MODEL", arity = "1..*", description = "A name of 'tenon list', or owner/repo[:quant].")
+    @Parameters(
+            paramLabel = "MODEL",
+            arity = "1..*",
+            description = "A name of 'tenon list', or the name that was pulled.")
     private List<String> names;
 
     @Option(

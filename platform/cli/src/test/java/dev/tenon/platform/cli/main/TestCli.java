@@ -18,6 +18,7 @@ import dev.tenon.platform.cli.pull.ListCommand;
 import dev.tenon.platform.cli.pull.PullCommand;
 import dev.tenon.platform.cli.pull.RmCommand;
 import dev.tenon.platform.cli.terminal.Streams;
+import dev.tenon.platform.core.control.ModelRegistries;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.FilterOutputStream;
@@ -41,6 +42,8 @@ public final class TestCli {
     public final FakeEngine engine = new FakeEngine();
     /// The run that the next command line is.
     Runs.Run current = new Runs().first();
+    /// The registries that bundles offer.
+    public ModelRegistries registries = ModelRegistries.of(null);
     /// Whether commands get the engine.
     boolean withEngine = true;
     public final Map<String, String> settings = new LinkedHashMap<>();
@@ -163,7 +166,8 @@ public final class TestCli {
         };
         Streams streams =
                 Streams.of(new ByteArrayInputStream(stdin), stdout, told, inTerminal, outTerminal, errTerminal);
-        int status = new Cli(sources, streams, settings::get, "1.2.3", () -> ending, current).execute(args);
+        int status = new Cli(sources, streams, settings::get, () -> registries, "1.2.3", () -> ending, current)
+                .execute(args);
         return new Result(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
     }
 

@@ -15,6 +15,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.speculation.TokenProposerProvider;
 import dev.tenon.api.text.ConstraintProvider;
 import dev.tenon.api.text.LogitsProcessorProvider;
@@ -46,7 +47,8 @@ public final class Contracts {
     /// @param large whether sizes of real models are tested, too
     /// @param wanted ids of the formats that a backend is tested with; all if empty
     /// @param layouts whether it knows the formats by their layouts alone
-    /// @param arguments of logits processors, constraints, proposers of tokens, formats of replies (their template) and registries, by their ids
+    /// @param arguments of logits processors, constraints and proposers of tokens, templates of formats of replies, and
+    ///     references of registries, by their ids
     public record Choices(
             String device,
             Map<String, String> settings,
@@ -154,6 +156,7 @@ public final class Contracts {
                 case SAMPLER -> bundle.services(SamplerProvider.class).forEach(this::sampler);
                 case PROCESSOR -> bundle.services(LogitsProcessorProvider.class).forEach(this::processor);
                 case CONSTRAINT -> bundle.services(ConstraintProvider.class).forEach(this::constraint);
+                case REGISTRY -> bundle.services(ModelRegistry.class).forEach(this::registry);
                 case PROPOSER -> bundle.services(TokenProposerProvider.class).forEach(this::proposer);
                 case REPLY -> bundle.services(ReplyFormatProvider.class).forEach(this::reply);
                 case COMMAND -> commands(bundle, bundle.services(TenonCommand.class));
@@ -216,6 +219,11 @@ public final class Contracts {
     private void reply(ReplyFormatProvider provider) {
         ReplyFormatContract.select(new ReplyFormatContract.Selection(provider, choices.arguments()));
         run("format of replies " + provider.id(), ReplyFormatContract.class);
+    }
+
+    private void registry(ModelRegistry registry) {
+        SelectedRegistryContract.select(new SelectedRegistryContract.Selection(registry, choices.arguments()));
+        run("registry " + registry.id(), SelectedRegistryContract.class);
     }
 
     private void endpoints(EndpointProvider provider) {

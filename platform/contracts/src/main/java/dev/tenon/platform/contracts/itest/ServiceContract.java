@@ -9,6 +9,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.speculation.TokenProposerProvider;
 import dev.tenon.api.text.ConstraintProvider;
 import dev.tenon.api.text.LogitsProcessorProvider;
@@ -23,6 +24,7 @@ import dev.tenon.itest.testkit.EndpointContract;
 import dev.tenon.itest.testkit.KernelContract;
 import dev.tenon.itest.testkit.LogitsProcessorContract;
 import dev.tenon.itest.testkit.MetricsExporterContract;
+import dev.tenon.itest.testkit.ModelRegistryContract;
 import dev.tenon.itest.testkit.QuantFormatContract;
 import dev.tenon.itest.testkit.SamplerContract;
 import dev.tenon.itest.testkit.TokenProposerContract;
@@ -42,6 +44,7 @@ public enum ServiceContract {
     SAMPLER(SamplerProvider.class, SamplerContract.class),
     PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorContract.class),
     CONSTRAINT(ConstraintProvider.class, ConstraintContract.class),
+    REGISTRY(ModelRegistry.class, ModelRegistryContract.class),
     PROPOSER(TokenProposerProvider.class, TokenProposerContract.class),
     REPLY(ReplyFormatProvider.class, ReplyFormatContract.class),
     COMMAND(TenonCommand.class, CommandContract.class),

@@ -13,6 +13,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.speculation.TokenProposerProvider;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.api.text.ConstraintProvider;
@@ -84,6 +85,11 @@ import java.util.function.Supplier;
         cardinality = Cardinality.MULTIPLE,
         effective = ServiceKind.ACTIVE)
 @ServiceConsumer(
+        value = ModelRegistry.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = ServiceKind.ACTIVE)
+@ServiceConsumer(
         value = TokenProposerProvider.class,
         resolution = Resolution.OPTIONAL,
         cardinality = Cardinality.MULTIPLE,
@@ -120,6 +126,7 @@ public enum ServiceKind {
     REPLY(ReplyFormatProvider.class, ReplyFormatProvider::id),
     PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorProvider::id),
     CONSTRAINT(ConstraintProvider.class, ConstraintProvider::id),
+    REGISTRY(ModelRegistry.class, ModelRegistry::id),
     PROPOSER(TokenProposerProvider.class, TokenProposerProvider::id),
     ENDPOINT(EndpointProvider.class, Use.BEST_FOR_EACH_ID, EndpointProvider::id, null),
     LISTENER(BundleChangeListener.class, Use.ALL),

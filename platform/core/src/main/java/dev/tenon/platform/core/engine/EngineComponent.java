@@ -11,9 +11,11 @@ import dev.tenon.api.metrics.FinishedRequest;
 import dev.tenon.api.metrics.MetricsSource;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.platform.core.check.SelfCheck;
 import dev.tenon.platform.core.control.EndpointSource;
 import dev.tenon.platform.core.control.EngineControl;
+import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.control.ServiceKind;
 import dev.tenon.platform.core.control.SettingValue;
@@ -22,6 +24,7 @@ import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -46,7 +49,7 @@ import org.slf4j.event.Level;
 @Component(
         service = {Engine.class, EngineControl.class},
         configurationPid = EngineConfig.PID)
-public final class EngineComponent implements Engine, EngineControl, EndpointSource {
+public final class EngineComponent implements Engine, EngineControl, EndpointSource, ModelRegistries {
     /// One reference for all kinds: [ServiceKind] tells them apart. The engine itself is left out.
     private static final String API_SERVICES =
             "(&(objectClass=dev.tenon.api.*)(!(objectClass=dev.tenon.api.engine.Engine)))";
@@ -211,6 +214,16 @@ public final class EngineComponent implements Engine, EngineControl, EndpointSou
     @Override
     public long untold() {
         return engine.untold();
+    }
+
+    @Override
+    public Optional<ModelRegistry> registry(String id) {
+        return engine.registry(id);
+    }
+
+    @Override
+    public List<String> registries() {
+        return engine.registries();
     }
 
     @Override

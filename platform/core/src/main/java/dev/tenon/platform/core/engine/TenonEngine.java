@@ -17,8 +17,10 @@ import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.metrics.MetricsSource;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.EndpointSource;
+import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.gguf.GgufReader;
@@ -34,6 +36,7 @@ import dev.tenon.platform.core.text.Tokenizers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -43,7 +46,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The engine over a [ServiceRegistry].
-public class TenonEngine implements Engine, EndpointSource {
+public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
     private static final Logger LOG = LoggerFactory.getLogger(TenonEngine.class);
 
     /// Error of logits that the same kernels compute, in another order at most.
@@ -123,6 +126,16 @@ public class TenonEngine implements Engine, EndpointSource {
     @Override
     public long untold() {
         return exporters.dropped();
+    }
+
+    @Override
+    public Optional<ModelRegistry> registry(String id) {
+        return registry.service(ModelRegistry.class, id);
+    }
+
+    @Override
+    public List<String> registries() {
+        return registry.ids(ModelRegistry.class);
     }
 
     @Override

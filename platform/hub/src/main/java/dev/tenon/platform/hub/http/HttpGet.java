@@ -5,7 +5,9 @@ import dev.tenon.api.error.TenonException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.net.InetAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
@@ -13,7 +15,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Map;
 
-/// Sends GET requests and follows redirects, without handing a token to another host.
+/// Sends GET requests and follows redirects, without handing secrets to another host.
 public final class HttpGet implements AutoCloseable {
     private static final int MAX_REDIRECTS = 10;
 
@@ -21,18 +23,18 @@ public final class HttpGet implements AutoCloseable {
     public static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final HttpClient client;
-    private final String token;
-    private final URI tokenHost;
+    private final Map<String, String> secrets;
+    private final URI host;
     private final Duration timeout;
 
     /// Creates a client.
     ///
-    /// @param token access token, or null
-    /// @param tokenHost the only host (scheme, name, port) that the token is for
+    /// @param secrets headers such as `Authorization`
+    /// @param host the only host (scheme, name, port) that they are for; null if there are none
     /// @param timeout how long a server may be silent, before its answer and within it
-    public HttpGet(String token, URI tokenHost, Duration timeout) {
-        this.token = token;
-        this.tokenHost = tokenHost;
+    public HttpGet(Map<String, String> secrets, URI host, Duration timeout) {
+        this.secrets = secrets;
+        this.host = host;
         this.timeout = timeout;
         client = HttpClient.newBuilder()
                 .connectTimeout(timeout)
@@ -66,8 +68,8 @@ public final class HttpGet implements AutoCloseable {
             HttpRequest.Builder request =
                     HttpRequest.newBuilder(uri).timeout(timeout).header("User-Agent", "tenon");
             headers.forEach(request::header);
-            if (token != null && sameHost(uri, tokenHost)) {
-                request.header("Authorization", "Bearer " + token);
+            if (host != null && sameHost(uri, host)) {
+                secrets.forEach(request::header);
             }
             HttpResponse<InputStream> response = send(request.build());
             if (!redirects(response.statusCode())) {
@@ -116,6 +118,14 @@ public final class HttpGet implements AutoCloseable {
             throw new IOException("the answer's length is '" + length + "'; expected a number");
         }
         return Long.parseLong(length);
+    }
+
+    /// {@return whether a host is this machine itself}
+    ///
+    /// @param uri an address
+    /// @throws UnknownHostException if there is no such host
+    public static boolean isThisMachine(URI uri) throws UnknownHostException {
+        return uri.getHost() != null && InetAddress.getByName(uri.getHost()).isLoopbackAddress();
     }
 
     private static boolean isHttps(URI uri) {

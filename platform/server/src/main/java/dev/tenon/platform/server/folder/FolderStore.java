@@ -3,9 +3,10 @@ package dev.tenon.platform.server.folder;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.hub.HubReference;
+import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.hub.ModelFiles;
 import dev.tenon.platform.hub.ModelPull;
+import dev.tenon.platform.hub.ModelReference;
 import dev.tenon.platform.server.models.ModelSpec;
 import dev.tenon.platform.server.models.ModelStore;
 import dev.tenon.platform.server.models.Preset;
@@ -37,15 +38,21 @@ public final class FolderStore implements ModelStore {
 
     private final Path folder;
     private final BiFunction<String, Path, ModelSpec> spec;
+    private final ModelRegistries registries;
     private final Function<String, Optional<String>> settings;
 
     /// @param folder the folder
     /// @param spec makes a model of a name and a file
+    /// @param registries where models can be pulled from, see [ModelRegistries#of]
     /// @param settings the settings of downloads, see [ModelPull]
     public FolderStore(
-            Path folder, BiFunction<String, Path, ModelSpec> spec, Function<String, Optional<String>> settings) {
+            Path folder,
+            BiFunction<String, Path, ModelSpec> spec,
+            ModelRegistries registries,
+            Function<String, Optional<String>> settings) {
         this.folder = folder.toAbsolutePath().normalize();
         this.spec = spec;
+        this.registries = registries;
         this.settings = settings;
     }
 
@@ -129,7 +136,7 @@ public final class FolderStore implements ModelStore {
     public Optional<String> find(String name) {
         ModelFiles files = new ModelFiles(folder);
         String reference = onHub(name);
-        if (!ModelFiles.isOnHub(reference) || files.isMissing(reference)) {
+        if (ModelReference.of(reference).isEmpty() || files.isMissing(reference)) {
             return Optional.empty();
         }
         Path file = files.find(reference);
@@ -196,9 +203,13 @@ public final class FolderStore implements ModelStore {
 
     @Override
     public void pull(String source, PullProgress progress) {
+        ModelReference reference = ModelReference.of(onHub(source))
+                .orElseThrow(() -> new TenonException(
+                        ErrorCode.USAGE,
+                        "'" + source + "' is not a model on the hub or of another registry; expected"
+                                + " owner/repo[:quant] or ID:MODEL."));
         try {
-            new ModelPull(settings, new PullStates(progress))
-                    .pull(HubReference.parse(onHub(source)), ModelPull.Target.in(folder));
+            new ModelPull(registries, settings, new PullStates(progress)).pull(reference, ModelPull.Target.in(folder));
         } catch (IOException e) {
             throw new TenonException(ErrorCode.IO, source + " cannot be stored: " + e.getMessage(), e);
         }

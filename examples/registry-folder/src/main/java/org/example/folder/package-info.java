@@ -1,0 +1,2 @@
+/// A folder as a place of models.
+package org.example.folder;
