@@ -22,7 +22,7 @@ import org.xml.sax.SAXException;
 import org.xml.sax.helpers.DefaultHandler;
 
 /// Main class: boots the framework, passes the arguments to the command line, and exits with its
-/// status.
+/// status. The version alone is answered without a framework.
 ///
 /// System properties: `tenon.home` (the distribution's folder; default: where the launcher's jar
 /// lies), `tenon.log` (levels, see [LogSetup]), `tenon.watch.delay` (milliseconds before `deploy`
@@ -60,7 +60,7 @@ public final class Main {
         int code;
         try {
             checkMachine(System.getProperty("sun.arch.data.model", "64"), ByteOrder.nativeOrder());
-            code = run(args, begin, VectorModule.loadBeside());
+            code = isVersion(args) ? version() : run(args, begin, VectorModule.loadBeside());
             VectorModule.load("last");
         } catch (PlatformException e) {
             if (!stopping) {
@@ -90,6 +90,20 @@ public final class Main {
                             + ". Tenon needs a 64-bit little-endian one, such as for x86-64 or AArch64.",
                     "ENV-001");
         }
+    }
+
+    private static boolean isVersion(String... args) {
+        return args.length == 1 && (args[0].equals("--version") || args[0].equals("-V"));
+    }
+
+    /// Prints the distribution's version, which no bundle is needed for.
+    private static int version() {
+        System.out.println("tenon " + BuildProperties.get("version"));
+        if (System.out.checkError()) {
+            System.err.println("tenon: Standard output cannot be written. Free space, or send it elsewhere. [IO-001]");
+            return FAILED;
+        }
+        return 0;
     }
 
     /// Names the JDK's own parser: the component runtime would otherwise search all class loaders

@@ -11,7 +11,6 @@ import dev.tenon.platform.launcher.home.PlatformException;
 import dev.tenon.platform.launcher.trust.Trust;
 import dev.tenon.platform.launcher.trust.TrustPolicy;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -19,7 +18,6 @@ import java.util.Hashtable;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -390,16 +388,7 @@ final class Platform implements AutoCloseable {
     /// {@return the packages of the launcher's class path that bundles may import, from a resource
     /// that the build fills with the versions, and what the framework does not find itself}
     private static String exported() {
-        try (InputStream in = Platform.class.getResourceAsStream("exports.properties")) {
-            if (in == null) {
-                throw new PlatformException("The launcher's jar is damaged: exports.properties is missing.");
-            }
-            Properties exports = new Properties();
-            exports.load(in);
-            return exports.getProperty("exports") + (VectorModule.isLate() ? "," + VectorModule.NAME : "");
-        } catch (IOException e) {
-            throw new PlatformException("The launcher's jar is damaged: " + e.getMessage() + ".");
-        }
+        return BuildProperties.get("exports") + (VectorModule.isLate() ? "," + VectorModule.NAME : "");
     }
 
     /// Not a constant: logging is set up when something is logged first.

@@ -202,7 +202,7 @@ public final class StartCache {
                 Files.writeString(folder.resolve("classes"), command + "\n" + classes(loaded));
                 try (FileChannel written = FileChannel.open(fresh, WRITE)) {
                     written.force(true);
-                    Files.writeString(folder.resolve("size"), written.size() + "\n");
+                    Files.writeString(folder.resolve("size"), written.size() + " " + libBytes() + "\n");
                 }
                 Files.move(fresh, cache, ATOMIC_MOVE);
                 return true;
@@ -213,6 +213,15 @@ public final class StartCache {
                 Files.writeString(made, purpose());
             }
         }
+    }
+
+    /// {@return the bytes of all jars of the launcher}
+    private long libBytes() throws IOException {
+        long bytes = 0;
+        for (Path jar : Home.files(home.lib(), ".jar")) {
+            bytes += Files.size(jar);
+        }
+        return bytes;
     }
 
     /// {@return what the kernels of bundles ask for that did not come with the distribution;

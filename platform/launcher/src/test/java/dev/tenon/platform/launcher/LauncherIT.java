@@ -43,6 +43,25 @@ class LauncherIT extends LauncherHome {
     }
 
     @Test
+    void theVersionNeedsNoBundle() throws Exception {
+        String distribution = Path.of(System.getProperty("tenon.test.home"))
+                .getFileName()
+                .toString()
+                .replace('-', ' ');
+        for (String option : List.of("--version", "-V")) {
+            Result version = run(option); // the made-up command line would fail
+            assertEquals(List.of(distribution), version.out());
+            assertEquals(List.of(), version.err());
+            assertEquals(0, version.code());
+        }
+        if (Files.exists(Path.of("/dev/full"))) {
+            Result full = finish(start(List.of("sh", "-c", "'" + script() + "' --version >/dev/full"), ""));
+            assertEquals(1, full.code());
+            assertTrue(full.err().getFirst().contains("[IO-001]"), full::toString);
+        }
+    }
+
+    @Test
     void startsThroughASymbolicLinkFromAnyFolder() throws Exception {
         Path link = Files.createSymbolicLink(folder.resolve("link"), home.resolve("bin/tenon"));
 

@@ -1,5 +1,6 @@
 package dev.tenon.platform.launcher;
 
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -9,6 +10,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -127,6 +130,32 @@ class StartCacheIT extends LauncherHome {
                     files.filter(f -> f.getFileName().toString().startsWith("starting."))
                             .toList());
         }
+    }
+
+    /// Another version's jars may have the same dates; the JVM would run the classes of the cache.
+    @Test
+    void aCacheOfOtherJarsOfTheLauncherIsMadeAgain() throws Exception {
+        Files.writeString(home.resolve("bin/aot-training"), "echo trained\n");
+        assertEquals(0, finish(start(List.of(script()), "", "TENON_AOT=make")).code());
+        Path cache = home.resolve("cache/tenon.aot");
+        assertTrue(isUsed(cache));
+        Path jar;
+        try (Stream<Path> jars = Files.list(home.resolve("lib"))) {
+            jar = jars.filter(each -> each.getFileName().toString().startsWith("slf4j-api"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+        var date = Files.getLastModifiedTime(jar);
+        Path other = folder.resolve("other.jar");
+        Files.copy(jar, other);
+        try (FileSystem content = FileSystems.newFileSystem(other)) {
+            Files.writeString(content.getPath("more"), "another version");
+        }
+        Files.move(other, jar, REPLACE_EXISTING);
+        Files.setLastModifiedTime(jar, date);
+        assertStartsWithout(cache);
+        awaitMade(home.resolve("cache/made-for"));
+        assertTrue(isUsed(cache));
     }
 
     /// Such as with Ctrl-C, before the JVM has got to the launcher.
