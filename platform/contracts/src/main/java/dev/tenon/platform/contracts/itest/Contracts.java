@@ -47,8 +47,8 @@ public final class Contracts {
     /// @param large whether sizes of real models are tested, too
     /// @param wanted ids of the formats that a backend is tested with; all if empty
     /// @param layouts whether it knows the formats by their layouts alone
-    /// @param arguments of logits processors, constraints and proposers of tokens, templates of formats of replies, and
-    ///     references of registries, by their ids
+    /// @param arguments of logits processors, constraints and proposers of tokens, templates of formats
+    ///     of replies, and references of registries, by their ids
     public record Choices(
             String device,
             Map<String, String> settings,
