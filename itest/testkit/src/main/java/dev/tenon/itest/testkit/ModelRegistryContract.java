@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -97,7 +98,7 @@ public abstract class ModelRegistryContract {
             return;
         }
         for (int i = 0; i < names.size(); i++) {
-            String end = String.format("-%05d-of-%05d.gguf", i + 1, names.size());
+            String end = String.format(Locale.ROOT, "-%05d-of-%05d.gguf", i + 1, names.size());
             assertTrue(names.get(i).endsWith(end), () -> names + "; expected names that end in " + end + " and so on");
         }
     }

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /// The models that people name: files, and what `pull` has stored.
@@ -63,13 +64,13 @@ public final class ModelFiles {
     /// {@return whether a text names a model: a file, a pulled one, one of a registry, or a GGUF file that is missing}
     ///
     /// @param text what the user gave
-    /// @param registries those that there are
-    public boolean names(String text, ModelRegistries registries) {
+    /// @param registries finds those that there are; called if the text may be of one
+    public boolean names(String text, Supplier<ModelRegistries> registries) {
         return text.matches("(?i)\\S+\\.gguf")
                 || there(text).filter(Files::isRegularFile).isPresent()
                 || ModelReference.of(text)
                         .filter(named ->
-                                named.isOnHub() || registries.registries().contains(named.registry()))
+                                named.isOnHub() || registries.get().registries().contains(named.registry()))
                         .isPresent();
     }
 

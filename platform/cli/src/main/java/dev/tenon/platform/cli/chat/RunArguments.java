@@ -37,8 +37,8 @@ final class RunArguments {
     Given read(Console console, String model, boolean prompted) {
         ModelFiles files = new ModelFiles(ModelFiles.folder(console.setting("models")));
         boolean modelFirst =
-                first != null && model == null && (second != null || files.names(first, console.registries()));
-        if (modelFirst && !files.names(first, console.registries())) {
+                first != null && model == null && (second != null || files.names(first, console::registries));
+        if (modelFirst && !files.names(first, console::registries)) {
             throw new TenonException(
                     ErrorCode.USAGE,
                     "'" + first + "' is neither a file nor a pulled model; expected MODEL before the question. Put the"

@@ -27,7 +27,7 @@ record TextArguments(String model, List<String> texts) {
     static TextArguments read(Console console, String model, List<String> arguments, Path file) throws IOException {
         List<String> given = arguments == null ? List.of() : arguments;
         ModelFiles files = new ModelFiles(ModelFiles.folder(console.setting("models")));
-        boolean modelFirst = model == null && !given.isEmpty() && files.names(given.getFirst(), console.registries());
+        boolean modelFirst = model == null && !given.isEmpty() && files.names(given.getFirst(), console::registries);
         String named = modelFirst ? given.getFirst() : model;
         List<String> texts = modelFirst ? given.subList(1, given.size()) : given;
         if (!texts.isEmpty() && file != null) {

@@ -20,9 +20,8 @@ public final class ModelOptions {
     @Option(
             names = {"-m", "--model"},
             paramLabel = "FILE",
-            description =
-                    "Model: a GGUF file, or a pulled model's name, owner/repo[:quant], or a registry's ID:MODEL (default: the configured"
-                            + " one).")
+            description = "Model: a GGUF file, a pulled model's name, owner/repo[:quant], or ID:MODEL of a registry"
+                    + " (default: the configured one).")
     private String model;
 
     @Option(
