@@ -216,6 +216,7 @@ class ExamplesIT {
                 "backend-tracing",
                 "kernel-jcublas",
                 "endpoint-tokens",
+                "reply-format",
                 "telemetry")) {
             platform.drop(Platform.jar(example));
         }
@@ -231,6 +232,7 @@ class ExamplesIT {
             {"org.example.tracing", "Backend"},
             {"org.example.jcublas", "KernelProvider"},
             {"org.example.tokens", "EndpointProvider"},
+            {"org.example.replies", "ReplyFormatProvider"},
             {"org.example.telemetry", "BundleChangeListener"},
             {"org.example.telemetry", "MetricsExporter"},
         }) {
