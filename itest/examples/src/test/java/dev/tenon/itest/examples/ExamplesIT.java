@@ -299,6 +299,7 @@ class ExamplesIT {
                 "kernel-jcublas",
                 "endpoint-tokens",
                 "registry-folder",
+                "reply-format",
                 "telemetry")) {
             platform.drop(Platform.jar(example));
         }
@@ -314,6 +315,7 @@ class ExamplesIT {
             {"org.example.tracing", "Backend"},
             {"org.example.jcublas", "KernelProvider"},
             {"org.example.tokens", "EndpointProvider"},
+            {"org.example.replies", "ReplyFormatProvider"},
             {"org.example.telemetry", "BundleChangeListener"},
             {"org.example.telemetry", "MetricsExporter"},
             {"org.example.folder", "ModelRegistry"},
