@@ -80,7 +80,11 @@ class RulesIT {
                     Set.of("dev.tenon.platform.cli", "dev.tenon.platform.core", "dev.tenon.platform.server")),
             Map.entry(
                     "dev.tenon.platform.contracts",
-                    Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli", "dev.tenon.itest.testkit")));
+                    Set.of(
+                            "dev.tenon.platform.core",
+                            "dev.tenon.platform.cli",
+                            "dev.tenon.platform.chat", // what a format of replies is tried with
+                            "dev.tenon.itest.testkit")));
 
     private static final Set<String> MAY_PRINT =
             Set.of("dev.tenon.platform.cli", "dev.tenon.platform.bench", "dev.tenon.platform.launcher");
