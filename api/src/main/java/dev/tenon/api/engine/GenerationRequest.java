@@ -1,6 +1,7 @@
 package dev.tenon.api.engine;
 
 import dev.tenon.api.text.LogitsProcessor;
+import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
 import java.util.List;
@@ -20,6 +21,7 @@ public final class GenerationRequest {
     private final String group;
     private final int contextShift;
     private final TokenConstraint constraint;
+    private final SamplerProvider sampler;
 
     private GenerationRequest(Builder builder) {
         this.prompt = builder.prompt.clone();
@@ -33,6 +35,7 @@ public final class GenerationRequest {
         this.group = builder.group;
         this.contextShift = builder.contextShift;
         this.constraint = builder.constraint;
+        this.sampler = builder.sampler;
     }
 
     /// {@return a builder of a request with an empty prompt, the default sampling and no limit}
@@ -54,6 +57,7 @@ public final class GenerationRequest {
         copy.group = group;
         copy.contextShift = contextShift;
         copy.constraint = constraint;
+        copy.sampler = sampler;
         return copy;
     }
 
@@ -130,6 +134,11 @@ public final class GenerationRequest {
         return Optional.ofNullable(constraint).map(TokenConstraint::copy);
     }
 
+    /// {@return what makes the sampler; empty for that of the platform}
+    public Optional<SamplerProvider> sampler() {
+        return Optional.ofNullable(sampler);
+    }
+
     /// Builds requests. Not safe for several threads.
     public static final class Builder {
         private int[] prompt = {};
@@ -143,6 +152,7 @@ public final class GenerationRequest {
         private String group = "";
         private int contextShift = -1;
         private TokenConstraint constraint;
+        private SamplerProvider sampler;
 
         private Builder() {}
 
@@ -254,6 +264,16 @@ public final class GenerationRequest {
         /// @return this
         public Builder constraint(TokenConstraint rule) {
             this.constraint = rule == null ? null : rule.copy();
+            return this;
+        }
+
+        /// Sets what makes the sampler, from [#sampling(SamplingParams)]; by default the one that is used for
+        /// all requests does.
+        ///
+        /// @param maker called once for each generation; null for the default
+        /// @return this
+        public Builder sampler(SamplerProvider maker) {
+            this.sampler = maker;
             return this;
         }
 

@@ -1,7 +1,7 @@
 /// The engine that loads models and generates text: what an embedding program calls.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.7,1.8)`.
-@Version("1.8.0")
+/// Users import `[1.0,2)`; who implements a provider type imports `[1.9,1.10)`.
+@Version("1.9.0")
 @Export
 package dev.tenon.api.engine;
 

@@ -1,2 +1,2 @@
-/// Rules for generations that are chosen by name.
+/// Rules and samplers for generations that are chosen by name.
 package org.example.rules;

@@ -1,6 +1,7 @@
 package dev.tenon.itest.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
@@ -241,14 +242,18 @@ class ArchetypesIT {
         platform.drop(jar("sampler"));
         List<String> tokens = platform.run("tokenize", "-m", model.toString(), "--ids", "-p", "ab");
         assertEquals(List.of("[1, 100, 101]"), tokens, "BOS, and the bytes behind three control tokens");
-        List<String> why = platform.run("bundles", "--why", "-m", model.toString());
-        assertTrue(
-                why.stream().anyMatch(line -> line.matches(" *\\+ com\\.example\\.mysampler 1\\.0\\.0 .*rank 10")),
-                () -> String.join("\n", why));
-        String[] run = {"run", "-m", model.toString(), "-p", "Once", "-n", "8", "-s", "7", "--temp", "5"};
+        String[] run = {
+            "run", "-m", model.toString(), "-p", "Once", "-n", "8", "-s", "7", "--temp", "5", "--sampler", ""
+        };
+        run[run.length - 1] = "my-sampler=2";
         List<String> text = platform.run(run);
         assertEquals(text, platform.run(run), "the same seed");
         assertTrue(text.getFirst().startsWith("Once"), text::toString);
+        run[run.length - 1] = "my-sampler=0";
+        List<String> best = platform.run(run);
+        assertNotEquals(text, best);
+        run[run.length - 3] = "0";
+        assertEquals(best, platform.run(run), "no deviation leaves the best token");
     }
 
     @Test

@@ -213,6 +213,12 @@ class ExamplesIT {
         ruled.addAll(List.of("--logits-processor", "no-repeat=1"));
         List<String> plain = platform.run(free.toArray(String[]::new));
         assertNotEquals(plain, platform.run(ruled.toArray(String[]::new)));
+        List<String> steered = new ArrayList<>(free);
+        steered.addAll(List.of("--temp", "1", "-s", "1", "--sampler", "mirostat=0"));
+        assertEquals(plain, platform.run(steered.toArray(String[]::new)), "tokens without a surprise");
+        steered.set(steered.size() - 1, "mirostat=x");
+        assertEquals(2, platform.end(steered.toArray(String[]::new)).status());
+        assertTrue(platform.errors().contains("'x' is no number of bits"), platform::errors);
         List<String> proposed = new ArrayList<>(free);
         proposed.addAll(List.of("--speculate", "phrases=" + plain.getFirst()));
         assertEquals(plain, platform.run(proposed.toArray(String[]::new)));

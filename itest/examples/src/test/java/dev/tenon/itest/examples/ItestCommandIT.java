@@ -64,6 +64,8 @@ class ItestCommandIT {
                 "--argument",
                 "phrases=Dear reader",
                 "--argument",
+                "mirostat=3",
+                "--argument",
                 "folder=small",
                 "--argument",
                 "actions="
@@ -90,6 +92,7 @@ class ItestCommandIT {
                 "end points tokens",
                 "logits processor no-repeat",
                 "constraint letters",
+                "sampler mirostat",
                 "proposer of tokens phrases",
                 "format of replies actions",
                 "listener Journal",

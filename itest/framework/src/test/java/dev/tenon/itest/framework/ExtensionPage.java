@@ -196,7 +196,7 @@ final class ExtensionPage {
     private static String setting(ServiceKind kind) {
         return switch (kind.use()) {
             case ALL -> "all are used";
-            case BEST -> "`prefer." + kind.word() + "`";
+            case BEST -> "`prefer." + kind.word() + "`" + (kind == ServiceKind.SAMPLER ? ", `prefer.sampler.ID`" : "");
             case FIRST_FOR_EACH_ID, BEST_FOR_EACH_ID -> "`prefer." + kind.word() + ".ID`";
         };
     }

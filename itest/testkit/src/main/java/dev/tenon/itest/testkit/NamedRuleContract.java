@@ -20,7 +20,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/// What logits processors and constraints have in common: requests choose them by name, and say an argument.
+/// What samplers, logits processors, constraints and proposers of tokens have in common: they are chosen by name, with
+/// an argument.
 ///
 /// @param <T> what a provider makes
 abstract class NamedRuleContract<T> {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.Tokenizer;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Random;
@@ -20,15 +21,45 @@ import org.junit.jupiter.api.TestFactory;
 /// What the samplers of every [SamplerProvider] have to keep to.
 ///
 /// How likely a token becomes is the sampler's own; known answers belong to its own tests.
-public abstract class SamplerContract {
+public abstract class SamplerContract extends NamedRuleContract<Sampler> {
     private static final int VOCABULARY = 300;
     private static final int TOKENS = 50;
+    private static final SamplingParams SEEDED =
+            SamplingParams.defaults().toBuilder().seed(3).build();
 
     /// For subclasses.
     protected SamplerContract() {}
 
     /// {@return what is under test}
     protected abstract SamplerProvider provider();
+
+    @Override
+    final String id() {
+        return provider().id();
+    }
+
+    @Override
+    final Sampler create(String argument, Tokenizer tokenizer) {
+        return provider().create(SEEDED, VOCABULARY, argument, tokenizer);
+    }
+
+    @Override
+    final void use(Sampler made, Tokenizer tokenizer) {
+        tokens(made);
+    }
+
+    private Sampler create(SamplingParams params) {
+        return provider().create(params, VOCABULARY, argument(), tokenizer());
+    }
+
+    /// One without a name is used where none is chosen.
+    @Override
+    @Test
+    void theIdIsLowerCaseLettersDigitsAndDashes() {
+        if (!id().isEmpty()) {
+            super.theIdIsLowerCaseLettersDigitsAndDashes();
+        }
+    }
 
     private static Stream<SamplingParams> params() {
         SamplingParams all =
@@ -65,8 +96,11 @@ public abstract class SamplerContract {
     }
 
     private int[] sampled(SamplingParams params) {
+        return tokens(create(params));
+    }
+
+    private static int[] tokens(Sampler sampler) {
         Random random = new Random(7);
-        Sampler sampler = provider().create(params, VOCABULARY);
         int[] tokens = new int[TOKENS];
         for (int i = 0; i < TOKENS; i++) {
             tokens[i] = sampler.sample(logits(random));
@@ -92,13 +126,32 @@ public abstract class SamplerContract {
     }
 
     @TestFactory
+    Stream<DynamicTest> withoutAnArgumentItIsThatWithTheEmptyOne() {
+        return each(params -> {
+            Sampler empty;
+            try {
+                empty = provider().create(params, VOCABULARY, "", tokenizer());
+            } catch (IllegalArgumentException e) {
+                return; // it needs an argument
+            }
+            assertArrayEquals(tokens(empty), tokens(provider().create(params, VOCABULARY)));
+        });
+    }
+
+    @Test
+    void severalThreadsMayUseTheProvider() {
+        int[] alone = sampled(SEEDED);
+        onThreads(() -> assertArrayEquals(alone, sampled(SEEDED)));
+    }
+
+    @TestFactory
     Stream<DynamicTest> samplersKnowNothingOfEachOther() {
         return each(params -> {
             int[] alone = sampled(params);
             Random random = new Random(7);
             Random others = new Random(8);
-            Sampler sampler = provider().create(params, VOCABULARY);
-            Sampler other = provider().create(params, VOCABULARY);
+            Sampler sampler = create(params);
+            Sampler other = create(params);
             for (int expected : alone) {
                 other.accept(other.sample(logits(others)));
                 int token = sampler.sample(logits(random));
@@ -113,7 +166,7 @@ public abstract class SamplerContract {
     Stream<DynamicTest> maskedTokensAreNeverSampled() {
         return each(params -> {
             Random random = new Random(9);
-            Sampler sampler = provider().create(params, VOCABULARY);
+            Sampler sampler = create(params);
             for (int i = 0; i < TOKENS; i++) {
                 float[] logits = logits(random);
                 int free = 1 + random.nextInt(4);
@@ -134,7 +187,7 @@ public abstract class SamplerContract {
     @Test
     void temperatureZeroTakesTheBestToken() {
         Random random = new Random(10);
-        Sampler sampler = provider().create(SamplingParams.greedy(), VOCABULARY);
+        Sampler sampler = create(SamplingParams.greedy());
         for (int i = 0; i < TOKENS; i++) {
             float[] logits = logits(random);
             int best = 0;
@@ -154,7 +207,7 @@ public abstract class SamplerContract {
         float[] logits = new float[VOCABULARY];
         logits[3] = 9;
         logits[5] = 1;
-        assertEquals(4, provider().create(params, VOCABULARY).sample(logits));
+        assertEquals(4, create(params).sample(logits));
     }
 
     @TestFactory
@@ -170,7 +223,7 @@ public abstract class SamplerContract {
                 float[] given = logits.clone();
                 int token;
                 try {
-                    token = provider().create(params, VOCABULARY).sample(logits);
+                    token = create(params).sample(logits);
                 } catch (RuntimeException e) {
                     assertFalse(e instanceof IndexOutOfBoundsException, e::toString);
                     continue; // it ends the generation, with a reason
@@ -188,7 +241,7 @@ public abstract class SamplerContract {
                 for (int id = 0; id < VOCABULARY; id++) {
                     logits[id] *= scale;
                 }
-                int token = provider().create(params, VOCABULARY).sample(logits);
+                int token = create(params).sample(logits);
                 assertTrue(token >= 0 && token < VOCABULARY, "token " + token + " of logits times " + scale);
             }
         });
@@ -199,7 +252,7 @@ public abstract class SamplerContract {
     Stream<DynamicTest> tokensOfADeviceCountAsSampled() {
         return each(params -> {
             Random random = new Random(7);
-            Sampler sampler = provider().create(params, VOCABULARY);
+            Sampler sampler = create(params);
             if (sampler.sampling().isEmpty()) {
                 return; // no device samples in its place
             }

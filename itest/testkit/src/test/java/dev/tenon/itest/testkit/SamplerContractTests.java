@@ -7,6 +7,7 @@ import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenSampling;
+import dev.tenon.api.text.Tokenizer;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -18,6 +19,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SamplerContractTests {
     private enum Fault {
         NONE(""),
+        HAS_A_STRANGE_ID("theIdIsLowerCaseLettersDigitsAndDashes"),
+        PASSES_ON_WHAT_READING_SAYS("argumentsAreTakenOrRefusedWithTheReason"),
+        MAKES_NOTHING("argumentsAreTakenOrRefusedWithTheReason"),
+        DIFFERS_WITHOUT_AN_ARGUMENT("withoutAnArgumentItIsThatWithTheEmptyOne"),
+        SERVES_ONE_THREAD("severalThreadsMayUseTheProvider"),
         COUNTS_FROM_ONE("tokensAreOfTheVocabulary"),
         IGNORES_THE_SEED("theSameSeedGivesTheSameTokens"),
         SHARES_ITS_RANDOM_NUMBERS("samplersKnowNothingOfEachOther"),
@@ -40,9 +46,56 @@ class SamplerContractTests {
 
     /// Run by the launcher below, not by the build itself.
     static class UnderTest extends SamplerContract {
+        private final SamplerProvider provider = new BrokenProvider();
+
         @Override
         protected SamplerProvider provider() {
-            return (params, size) -> new Broken(params);
+            return provider;
+        }
+
+        @Override
+        protected String argument() {
+            return "best";
+        }
+    }
+
+    /// The same without a name.
+    static class UnnamedUnderTest extends SamplerContract {
+        @Override
+        protected SamplerProvider provider() {
+            return (params, size) -> new Broken(params, false);
+        }
+    }
+
+    /// Takes the arguments "" and "best", which mean the same.
+    private static final class BrokenProvider implements SamplerProvider {
+        private final Thread thread = Thread.currentThread();
+
+        @Override
+        public String id() {
+            return current == Fault.HAS_A_STRANGE_ID ? "Two Best" : "broken";
+        }
+
+        @Override
+        public Sampler create(SamplingParams params, int vocabularySize) {
+            return new Broken(params, current == Fault.DIFFERS_WITHOUT_AN_ARGUMENT);
+        }
+
+        @Override
+        public Sampler create(SamplingParams params, int vocabularySize, String argument, Tokenizer tokenizer) {
+            if (current == Fault.SERVES_ONE_THREAD && Thread.currentThread() != thread) {
+                throw new IllegalStateException("another thread");
+            }
+            if (current == Fault.PASSES_ON_WHAT_READING_SAYS && !argument.equals("best")) {
+                Integer.parseInt(argument);
+            }
+            if (!argument.isEmpty() && !argument.equals("best")) {
+                if (current == Fault.MAKES_NOTHING) {
+                    return null;
+                }
+                throw new IllegalArgumentException(argument.length() + " characters that are not 'best'");
+            }
+            return new Broken(params, false);
         }
     }
 
@@ -50,10 +103,12 @@ class SamplerContractTests {
     private static final class Broken implements Sampler {
         private final SamplingParams params;
         private final SplittableRandom random;
+        private final boolean reversed;
         private long drawn;
 
-        Broken(SamplingParams params) {
+        Broken(SamplingParams params, boolean reversed) {
             this.params = params;
+            this.reversed = reversed;
             random = current == Fault.SHARES_ITS_RANDOM_NUMBERS
                     ? shared
                     : current == Fault.IGNORES_THE_SEED ? new SplittableRandom() : new SplittableRandom(params.seed());
@@ -89,7 +144,7 @@ class SamplerContractTests {
             }
             boolean first = true;
             if (draws()) {
-                first = random.nextBoolean();
+                first = random.nextBoolean() != reversed;
                 drawn++;
             }
             int token = first ? best : second < 0 ? (current == Fault.IGNORES_MASKS ? 0 : best) : second;
@@ -127,6 +182,7 @@ class SamplerContractTests {
     @Test
     void aSoundSamplerPasses() {
         current = Fault.NONE;
-        assertEquals(Map.of(), ContractRunner.failuresOf(UnderTest.class, 70));
+        assertEquals(Map.of(), ContractRunner.failuresOf(UnderTest.class, 100));
+        assertEquals(Map.of(), ContractRunner.failuresOf(UnnamedUnderTest.class, 100));
     }
 }

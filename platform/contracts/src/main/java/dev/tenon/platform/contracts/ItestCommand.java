@@ -152,9 +152,9 @@ public final class ItestCommand implements TenonCommand {
     @Option(
             names = "--argument",
             paramLabel = "ID=ARG",
-            description = "What the jar's logits processor, constraint or proposer of tokens of an id is told (default:"
-                    + " nothing, if it takes that), a chat template, or its file, that its format of replies of an id knows, or a"
-                    + " model of its registry of an id; may be repeated.")
+            description = "What the jar's sampler, logits processor, constraint or proposer of tokens of an id is told"
+                    + " (default: nothing, if it takes that), a chat template, or its file, that its format of replies of"
+                    + " an id knows, or a model of its registry of an id; may be repeated.")
     private Map<String, String> told = new LinkedHashMap<>();
 
     @Option(

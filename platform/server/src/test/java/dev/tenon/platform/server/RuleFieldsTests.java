@@ -7,6 +7,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.text.ConstraintProvider;
 import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.LogitsProcessorProvider;
+import dev.tenon.api.text.Sampler;
+import dev.tenon.api.text.SamplerProvider;
+import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.StandaloneEngine;
@@ -15,7 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// Logits processors and constraints of bundles, chosen by a request.
+/// Samplers, logits processors and constraints of bundles, chosen by a request.
 class RuleFieldsTests {
     private static final String CHAT = "/v1/chat/completions";
     private static final String TEXT = "/v1/completions";
@@ -91,10 +94,40 @@ class RuleFieldsTests {
         }
     }
 
+    /// `always=TEXT`: the first token of the text, if nothing masks it.
+    private static final class Always implements SamplerProvider {
+        @Override
+        public String id() {
+            return "always";
+        }
+
+        @Override
+        public Sampler create(SamplingParams params, int vocabularySize) {
+            throw new IllegalArgumentException("name a text");
+        }
+
+        @Override
+        public Sampler create(SamplingParams params, int vocabularySize, String argument, Tokenizer tokenizer) {
+            if (argument.isEmpty()) {
+                return create(params, vocabularySize);
+            }
+            int token = tokenizer.encode(argument, false, false)[0];
+            return new Sampler() {
+                @Override
+                public int sample(float[] logits) {
+                    return token;
+                }
+
+                @Override
+                public void accept(int accepted) {}
+            };
+        }
+    }
+
     @BeforeAll
     static void start() {
         server = new ServerFixture();
-        ((StandaloneEngine) server.engine).installProviders(new Only(), new Times());
+        ((StandaloneEngine) server.engine).installProviders(new Only(), new Times(), new Always());
     }
 
     @AfterAll
@@ -130,11 +163,34 @@ class RuleFieldsTests {
     }
 
     @Test
+    void eachReplyHasTheSampler() throws Exception {
+        for (JsonNode choice :
+                server.answer(CHAT, chat(",\"sampler\":\"always=c\"")).get("choices")) {
+            assertEquals("cccc", choice.get("message").get("content").asText());
+        }
+        for (JsonNode choice :
+                server.answer(TEXT, text(",\"sampler\":\"always=c\"")).get("choices")) {
+            assertEquals("ccccccccc", choice.get("text").asText());
+        }
+        JsonNode answer = server.answer("/api/generate", """
+                {"model":"story","prompt":"Once","raw":true,"stream":false,"options":{"num_predict":3,"sampler":"always=c"}}""");
+        assertEquals("ccc", answer.get("response").asText());
+        answer = server.answer("/completion", """
+                {"prompt":"Once","n_predict":3,"sampler":"always=c"}""");
+        assertEquals("ccc", answer.get("content").asText());
+    }
+
+    @Test
     void whatIsNotThereIsRefusedWithWhatIs() throws Exception {
         JsonNode error = server.error(400, CHAT, chat(",\"logits_processors\":[\"other\"]"));
         assertEquals("logits_processors", error.get("param").asText());
         assertEquals(
                 "There is no logits processor 'other'; there are only.",
+                error.get("message").asText());
+        error = server.error(400, CHAT, chat(",\"sampler\":\"other\""));
+        assertEquals("sampler", error.get("param").asText());
+        assertEquals(
+                "There is no sampler 'other'; there are always.",
                 error.get("message").asText());
         error = server.error(400, TEXT, text(",\"constraint\":\"other=1\""));
         assertEquals("constraint", error.get("param").asText());
@@ -149,6 +205,11 @@ class RuleFieldsTests {
                 .get("message")
                 .asText();
         assertEquals("The constraint 'times' refuses its argument: 'x' is no number.", message);
+        message = server.error(400, CHAT, chat(",\"stream\":true,\"sampler\":\"always\""))
+                .get("message")
+                .asText();
+        assertEquals("The sampler 'always' refuses its argument: name a text.", message);
+        server.error(400, TEXT, text(",\"sampler\":5"));
         server.error(400, TEXT, text(",\"constraint\":5"));
         server.error(400, TEXT, text(",\"logits_processors\":[5]"));
     }

@@ -4,14 +4,16 @@ import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
 import java.util.SplittableRandom;
 
-/// Samples among the tokens whose logits are at most one standard deviation below the best, however the temperature
+/// Samples among the tokens whose logits are at most some standard deviations below the best, however the temperature
 /// is. Of the parameters it takes bias, temperature and seed. Serves one sequence; not safe for several threads.
 final class SigmaSampler implements Sampler {
     private final SamplingParams params;
+    private final double deviations;
     private final SplittableRandom random;
 
-    SigmaSampler(SamplingParams params) {
+    SigmaSampler(SamplingParams params, double deviations) {
         this.params = params;
+        this.deviations = deviations;
         this.random = params.seed() == -1 ? new SplittableRandom() : new SplittableRandom(params.seed());
     }
 
@@ -22,7 +24,7 @@ final class SigmaSampler implements Sampler {
         if (params.temperature() == 0) {
             return best;
         }
-        double least = logits[best] - deviation(logits);
+        double least = logits[best] - deviations * deviation(logits);
         double[] weights = new double[logits.length];
         double sum = 0;
         for (int token = 0; token < logits.length; token++) {

@@ -45,13 +45,15 @@ final class ChatSettings {
         this.predict = predict;
         this.stop = List.copyOf(stop);
         this.rules = rules;
-        rules.check(model);
+        rules.check(model, params);
     }
 
     /// {@return how to generate the next answer, but for its prompt: with random numbers and rules of its own}
     GenerationRequest next() {
+        SamplingParams next = params.toBuilder().seed(params.seed() + answers++).build();
         return GenerationRequest.builder()
-                .sampling(params.toBuilder().seed(params.seed() + answers++).build())
+                .sampling(next)
+                .sampler(rules.sampler(model, next))
                 .maxNewTokens(predict)
                 .stop(stop)
                 .processors(rules.processors(model))

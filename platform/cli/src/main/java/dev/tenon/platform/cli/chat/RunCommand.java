@@ -219,6 +219,7 @@ public final class RunCommand implements TenonCommand {
             GenerationRequest generation = GenerationRequest.builder()
                     .prompt(keptSession.restore(session, tokens))
                     .sampling(params)
+                    .sampler(rules.sampler(loaded, params))
                     .maxNewTokens(limit)
                     .stop(stop)
                     .ignoreEndOfGeneration(ignoreEos)

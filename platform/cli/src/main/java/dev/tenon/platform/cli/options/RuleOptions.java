@@ -4,6 +4,8 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.LogitsProcessor;
+import dev.tenon.api.text.SamplerProvider;
+import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.platform.core.control.NamedRules;
 import java.util.ArrayList;
@@ -13,6 +15,12 @@ import picocli.CommandLine.Option;
 
 /// Options that choose what bundles offer to steer a generation.
 public final class RuleOptions {
+    @Option(
+            names = "--sampler",
+            paramLabel = "ID[=ARG]",
+            description = "Sample with this sampler of a bundle (default: that of all requests).")
+    private String sampler;
+
     @Option(
             names = "--logits-processor",
             paramLabel = "ID[=ARG]",
@@ -24,6 +32,15 @@ public final class RuleOptions {
             paramLabel = "ID[=ARG]",
             description = "Generate only what this constraint of a bundle allows.")
     private String constraint;
+
+    /// {@return what makes the sampler; null for that of all requests}
+    ///
+    /// @param model what runs
+    /// @param params how to sample
+    /// @throws TenonException (`CLI-001`) if there is none of the name, or it refuses its argument
+    public SamplerProvider sampler(LoadedModel model, SamplingParams params) {
+        return sampler == null ? null : usage(() -> NamedRules.sampler(model, params, sampler));
+    }
 
     /// {@return new processors for one generation}
     ///
@@ -52,8 +69,10 @@ public final class RuleOptions {
     /// Makes all once.
     ///
     /// @param model what runs
+    /// @param params how to sample
     /// @throws TenonException as above
-    public void check(LoadedModel model) {
+    public void check(LoadedModel model, SamplingParams params) {
+        sampler(model, params);
         processors(model);
         constraint(model, null);
     }

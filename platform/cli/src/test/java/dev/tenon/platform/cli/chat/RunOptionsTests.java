@@ -79,6 +79,19 @@ class RunOptionsTests {
     }
 
     @Test
+    void aSamplerThatNothingOffersIsRefusedBeforeAnythingIsGenerated() {
+        for (String[] line : new String[][] {{"run", "-p", "x"}, {"run", "--chat", "-p", "x"}, {"chat"}}) {
+            List<String> words = new ArrayList<>(List.of(line));
+            words.addAll(List.of("--sampler", "mirostat=5"));
+            TestCli.Result result = cli.run(words.toArray(String[]::new));
+            assertEquals(2, result.status(), result.err());
+            assertTrue(result.err().contains("There is no sampler 'mirostat'; no bundle offers any"), result.err());
+            assertTrue(result.err().endsWith("[CLI-001]\n"), result.err());
+        }
+        assertEquals(List.of(), cli.engine.requests);
+    }
+
+    @Test
     void aKeptSessionLeavesOnlyTheRestOfAPromptToRun() throws IOException {
         Path kept = folder.resolve("kept");
         int[] prompt = encoded("one two three");

@@ -47,7 +47,7 @@ public final class Contracts {
     /// @param large whether sizes of real models are tested, too
     /// @param wanted ids of the formats that a backend is tested with; all if empty
     /// @param layouts whether it knows the formats by their layouts alone
-    /// @param arguments of logits processors, constraints and proposers of tokens, templates of formats
+    /// @param arguments of samplers, logits processors, constraints and proposers of tokens, templates of formats
     ///     of replies, and references of registries, by their ids
     public record Choices(
             String device,
@@ -194,8 +194,10 @@ public final class Contracts {
     }
 
     private void sampler(SamplerProvider provider) {
-        SelectedSamplerContract.select(provider);
-        run("sampler " + provider.getClass().getSimpleName(), SelectedSamplerContract.class);
+        SelectedSamplerContract.select(
+                new SelectedSamplerContract.Selection(provider, new RuleArgument(provider.id(), choices.arguments())));
+        String name = provider.id().isEmpty() ? provider.getClass().getSimpleName() : provider.id();
+        run("sampler " + name, SelectedSamplerContract.class);
     }
 
     private void processor(LogitsProcessorProvider provider) {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/// The argument with which a logits processor or a constraint is tested.
+/// The argument with which a sampler, a logits processor, a constraint or a proposer of tokens is tested.
 ///
 /// @param id the provider's
 /// @param given arguments by id

@@ -6,12 +6,14 @@ import dev.tenon.api.speculation.TokenProposerProvider;
 import dev.tenon.api.text.ConstraintProvider;
 import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.LogitsProcessorProvider;
+import dev.tenon.api.text.SamplerProvider;
+import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
-/// The logits processors, constraints and proposers of bundles, by what a request or setting says: `ID` or
+/// The samplers, logits processors, constraints and proposers of bundles, by what a request or setting says: `ID` or
 /// `ID=ARGUMENT`.
 public final class NamedRules {
     private NamedRules() {}
@@ -47,6 +49,21 @@ public final class NamedRules {
                 "constraint",
                 named,
                 (provider, argument) -> provider.create(argument, model.tokenizer()));
+    }
+
+    /// Finds what makes the sampler of a generation, and makes one to see whether it takes its argument.
+    ///
+    /// @param model the model
+    /// @param params how the generation samples
+    /// @param named what the request says
+    /// @return makes samplers with that argument
+    /// @throws IllegalArgumentException as above
+    public static SamplerProvider sampler(LoadedModel model, SamplingParams params, String named) {
+        return make(model, SamplerProvider.class, "sampler", named, (provider, argument) -> {
+            SamplerProvider told = (how, size) -> provider.create(how, size, argument, model.tokenizer());
+            told.create(params, model.config().vocabularySize());
+            return told;
+        });
     }
 
     /// Makes the proposer of one session.

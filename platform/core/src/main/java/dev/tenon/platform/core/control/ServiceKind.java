@@ -121,7 +121,7 @@ public enum ServiceKind {
     KERNELS(KernelProvider.class, Use.ALL),
     TOKENIZER(TokenizerProvider.class, TokenizerProvider::model),
     TEMPLATE(ChatTemplateEngine.class, Use.BEST, late -> source -> late.get().compile(source)),
-    SAMPLER(SamplerProvider.class, Use.BEST),
+    SAMPLER(SamplerProvider.class, Use.BEST, SamplerProvider::id, null),
     CHAT(ChatProvider.class, Use.BEST, late -> model -> late.get().chat(model)),
     REPLY(ReplyFormatProvider.class, ReplyFormatProvider::id),
     PROCESSOR(LogitsProcessorProvider.class, LogitsProcessorProvider::id),
@@ -145,7 +145,7 @@ public enum ServiceKind {
         FIRST_FOR_EACH_ID,
         /// For each id the one of the highest rank.
         BEST_FOR_EACH_ID,
-        /// The one of the highest rank.
+        /// The one of the highest rank; where some have ids, those for each id like this, and of the rest one.
         BEST;
 
         /// {@return whether ranks of services count}

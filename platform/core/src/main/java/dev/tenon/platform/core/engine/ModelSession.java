@@ -158,7 +158,7 @@ final class ModelSession implements Session, MeasuredSession {
             }
             GenerationTask task = new GenerationTask(
                     model,
-                    model.sampler(request.sampling()),
+                    model.sampler(request),
                     sequence,
                     request,
                     events,

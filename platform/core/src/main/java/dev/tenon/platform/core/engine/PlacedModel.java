@@ -6,6 +6,7 @@ import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.engine.EmbeddingRequest;
+import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.RerankRequest;
@@ -19,7 +20,6 @@ import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Sampler;
-import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.control.ScheduledModel;
@@ -427,11 +427,13 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         loop.close(session.sequence());
     }
 
-    Sampler sampler(SamplingParams params) {
-        return registry.samplerProvider()
+    Sampler sampler(GenerationRequest generation) {
+        return generation
+                .sampler()
+                .or(registry::samplerProvider)
                 .orElseThrow(() -> new TenonException(
                         ErrorCode.ENV_PLATFORM, "No bundle that runs samples tokens. Install the distribution again"))
-                .create(params, config.vocabularySize());
+                .create(generation.sampling(), config.vocabularySize());
     }
 
     private String name() {

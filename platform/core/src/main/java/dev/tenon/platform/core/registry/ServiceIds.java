@@ -20,11 +20,14 @@ record ServiceIds(String kind, String name, List<String> all, String flaw) {
         String name = kind.id(service);
         return switch (kind.use()) {
             case ALL -> new ServiceIds(kind.word(), name, List.of(), null);
-            case BEST -> new ServiceIds(kind.word(), name, List.of("the " + kind.word()), null);
-            case FIRST_FOR_EACH_ID, BEST_FOR_EACH_ID ->
+            case BEST, FIRST_FOR_EACH_ID, BEST_FOR_EACH_ID ->
                 service instanceof QuantFormat format
                         ? of(format)
-                        : new ServiceIds(kind.word(), name, List.of(kind.word() + " " + name), null);
+                        : new ServiceIds(
+                                kind.word(),
+                                name,
+                                List.of(name.isEmpty() ? "the " + kind.word() : kind.word() + " " + name),
+                                null);
         };
     }
 

@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
 /// The services that are installed now. Safe for any thread.
 ///
 /// Of two bundles' services with one id the first is offered, unless a preference names the class or the
-/// jar of the other; the second waits until the first is gone. Kinds of which one is used have no id: of
+/// jar of the other; the second waits until the first is gone. Where one of a kind is used it has no id: of
 /// those the service of the highest rank is offered. Of services that no bundle owns all are
 /// offered, but asking for an id that two of them have is refused with a list of both. [ServiceKind] has the kinds.
 ///
@@ -351,15 +351,17 @@ public final class ServiceRegistry {
     /// {@return the service of a kind that has an id}
     ///
     /// @param type interface of a kind of which one is used for each id
-    /// @param id the id
+    /// @param id the id; nothing has the empty one
     /// @throws TenonException (`CFG-002`) if several have it and no preference names one
     public <S> Optional<S> service(Class<S> type, String id) {
         List<S> found = all(type).stream()
-                .filter(service -> kind(service).id(service).equals(id))
+                .filter(service -> !id.isEmpty() && kind(service).id(service).equals(id))
                 .toList();
-        return found.isEmpty()
-                ? Optional.empty()
-                : Optional.of(one(found, kind(found.getFirst()).word(), id));
+        if (found.isEmpty()) {
+            return Optional.empty();
+        }
+        ServiceKind kind = kind(found.getFirst());
+        return kind.use().isRanked() ? best(type, id) : Optional.of(one(found, kind.word(), id));
     }
 
     /// {@return the ids of the services of a kind, each once, sorted}
@@ -368,6 +370,7 @@ public final class ServiceRegistry {
     public List<String> ids(Class<?> type) {
         return all(type).stream()
                 .map(service -> kind(service).id(service))
+                .filter(id -> !id.isEmpty())
                 .distinct()
                 .sorted()
                 .toList();
@@ -421,27 +424,27 @@ public final class ServiceRegistry {
 
     /// {@return the engine for chat templates}
     public Optional<ChatTemplateEngine> templateEngine() {
-        return best(ChatTemplateEngine.class);
+        return best(ChatTemplateEngine.class, "");
     }
 
-    /// {@return the maker of samplers}
+    /// {@return the maker of samplers for requests that name none}
     public Optional<SamplerProvider> samplerProvider() {
-        return best(SamplerProvider.class);
+        return best(SamplerProvider.class, "");
     }
 
     /// {@return what makes models chat}
     public Optional<ChatProvider> chatProvider() {
-        return best(ChatProvider.class);
+        return best(ChatProvider.class, "");
     }
 
-    /// Tells of a kind of which one is used what there is.
+    /// Tells of a kind of which one is used what there is, without those that have ids.
     ///
     /// @param kind such as [SamplerProvider]
     /// @return for each that is not held where it comes from, its rank, and whether it is the one that is used
     public List<Ranked> ranked(Class<?> kind) {
-        Object used = best(kind).orElse(null);
+        Object used = best(kind, "").orElse(null);
         return entries.stream()
-                .filter(entry -> kind.isInstance(entry.service) && !held.contains(entry.owner))
+                .filter(entry -> isNamed(entry, kind, "") && !held.contains(entry.owner))
                 .map(entry -> new Ranked(entry.origin, entry.service.getClass(), entry.rank, entry.service == used))
                 .toList();
     }
@@ -454,10 +457,15 @@ public final class ServiceRegistry {
     /// @param used whether it is used
     public record Ranked(String origin, Class<?> type, int rank, boolean used) {}
 
-    /// {@return of the offered services of a kind the preferred one, or that of the highest rank, or the first}
-    private <S> Optional<S> best(Class<S> kind) {
+    private static boolean isNamed(Entry entry, Class<?> kind, String id) {
+        return kind.isInstance(entry.service) && entry.ids.name().equals(id);
+    }
+
+    /// {@return of the offered services of a kind and an id the preferred one, or that of the highest rank, or the
+    ///     first}
+    private <S> Optional<S> best(Class<S> kind, String id) {
         return entries.stream()
-                .filter(entry -> kind.isInstance(entry.service) && offers(entry.service))
+                .filter(entry -> isNamed(entry, kind, id) && offers(entry.service))
                 .min(Comparator.comparing((Entry entry) -> !isPreferred(entry))
                         .thenComparing(Comparator.comparingInt(Entry::rank).reversed()))
                 .map(entry -> kind.cast(entry.service));

@@ -213,6 +213,58 @@ class ServiceRegistryTests {
         assertEquals(FIRST, registry.refused().getFirst().owner());
     }
 
+    /// Chosen by its name.
+    private static final class Named extends Maker {
+        @Override
+        public String id() {
+            return "ours";
+        }
+    }
+
+    private Optional<Object> named(String id) {
+        return registry.service(SamplerProvider.class, id).map(Object.class::cast);
+    }
+
+    @Test
+    void aSamplerWithANameIsUsedWhereItIsNamedAlone() {
+        Maker low = new Named();
+        Maker high = new Named();
+        registry.add(low, FIRST, "low 1", 9);
+        assertEquals(Optional.empty(), registry.samplerProvider());
+        registry.add(ours, THIRD, "platform.core 1.0.0", 0);
+        assertSame(ours, registry.samplerProvider().orElseThrow());
+        assertEquals(List.of(0), ranks());
+        assertEquals(List.of("ours"), registry.ids(SamplerProvider.class));
+        assertEquals(Optional.of(low), named("ours"));
+        assertEquals(Optional.empty(), named(""));
+        registry.add(high, SECOND, "high 1", 10);
+        assertEquals(Optional.of(high), named("ours"));
+        assertEquals(
+                List.of(new ServiceRegistry.Refused(FIRST, "sampler ours", SECOND, "sampler.ours", true)),
+                registry.refused());
+        registry.prefer(Map.of("sampler.ours", "low"));
+        assertEquals(Optional.of(low), named("ours"));
+        registry.remove(low);
+        assertEquals(Optional.of(high), named("ours"));
+        registry.remove(high);
+        assertEquals(Optional.empty(), named("ours"));
+    }
+
+    @Test
+    void withoutAFrameworkTheRankOfANamedSamplerCountsToo() {
+        @ServiceRanking(7)
+        class Ranked extends Maker {
+            @Override
+            public String id() {
+                return "ours";
+            }
+        }
+        Maker ranked = new Ranked();
+        registry.add(new Named());
+        registry.add(ranked);
+        assertEquals(Optional.of(ranked), named("ours"));
+    }
+
     private List<Object> endpoints() {
         return registry.endpoints().stream()
                 .map(each -> each.preferred() ? "preferred " + each.origin() : each.origin())

@@ -3,18 +3,35 @@ package dev.tenon.platform.server.fields;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.http.RequestException;
 import dev.tenon.api.text.LogitsProcessor;
+import dev.tenon.api.text.SamplerProvider;
+import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.platform.core.control.NamedRules;
 import java.util.List;
 import java.util.function.Supplier;
 
-/// The fields that choose logits processors and constraints of bundles, as `ID` or `ID=ARGUMENT`.
+/// The fields that choose samplers, logits processors and constraints of bundles, as `ID` or `ID=ARGUMENT`.
 public final class RuleFields {
+    private static final String SAMPLER = "sampler";
     private static final String PROCESSORS = "logits_processors";
     private static final String CONSTRAINT = "constraint";
     private static final int MOST_PROCESSORS = 8;
 
     private RuleFields() {}
+
+    /// {@return what makes the samplers of a request's replies; null if it names none}
+    ///
+    /// @param body the request
+    /// @param model the model
+    /// @param params how the replies are sampled
+    /// @throws RequestException (400) if there is none of the name, or it refuses its argument
+    public static SamplerProvider sampler(Body body, LoadedModel model, SamplingParams params) {
+        if (!body.has(SAMPLER)) {
+            return null;
+        }
+        String named = body.text(SAMPLER);
+        return made(SAMPLER, () -> NamedRules.sampler(model, params, named));
+    }
 
     /// {@return new processors of one reply}
     ///

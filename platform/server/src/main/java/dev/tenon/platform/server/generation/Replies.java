@@ -14,6 +14,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.http.RequestException;
+import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.platform.server.fields.AdapterFields;
@@ -201,6 +202,7 @@ public final class Replies {
         Map<String, Float> adapters =
                 AdapterFields.read(settings.body(), served.spec().request(), served.adapters());
         TokenConstraint constraint = RuleFields.constraint(settings.body(), model, rule);
+        SamplerProvider sampler = RuleFields.sampler(settings.body(), model, sampling);
         List<Choice> choices = new ArrayList<>();
         for (int i = 0; i < settings.choices(); i++) {
             Heard heard = outputs.apply(i);
@@ -212,6 +214,7 @@ public final class Replies {
                     .sampling(sampling.toBuilder()
                             .seed((sampling.seed() + i) & Long.MAX_VALUE)
                             .build())
+                    .sampler(sampler)
                     .maxNewTokens(settings.maxTokens())
                     .stop(settings.stop())
                     .ignoreEndOfGeneration(settings.ignoreEnd())
