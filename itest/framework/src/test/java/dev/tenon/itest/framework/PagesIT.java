@@ -38,6 +38,11 @@ class PagesIT {
     }
 
     @Test
+    void fields() throws Exception {
+        compare("fields.md", FieldsPage.text(RENEW), RENEW);
+    }
+
+    @Test
     void extensionPoints() throws Exception {
         compare("extension-points.md", ExtensionPage.text(RENEW), RENEW);
     }
