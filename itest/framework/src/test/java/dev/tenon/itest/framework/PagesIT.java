@@ -43,6 +43,11 @@ class PagesIT {
     }
 
     @Test
+    void decisions() throws Exception {
+        compare("decisions/README.md", DecisionsPage.text(RENEW), RENEW);
+    }
+
+    @Test
     void extensionPoints() throws Exception {
         compare("extension-points.md", ExtensionPage.text(RENEW), RENEW);
     }
