@@ -49,10 +49,7 @@ public class ChatException extends TenonException {
     /// @param part which part of the request is refused
     /// @param cause the other error
     public static ChatException of(Part part, TenonException cause) {
-        String text = cause.getMessage();
-        String code = " [" + cause.code() + "]";
-        String plain = text.endsWith(code) ? text.substring(0, text.length() - code.length()) : text;
-        return new ChatException(cause.code(), part, plain, cause);
+        return new ChatException(cause.code(), part, cause.text(), cause);
     }
 
     /// {@return which part of the request is refused}

@@ -13,6 +13,7 @@ public class TenonException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final String code;
+    private final String text;
 
     /// Creates an error.
     ///
@@ -28,14 +29,19 @@ public class TenonException extends RuntimeException {
     /// @param text one or more sentences without the code; never null
     /// @param cause what led to it, or null
     public TenonException(String code, String text, Throwable cause) {
-        super(
-                OneLine.of(Objects.requireNonNull(text, "text")) + " [" + Objects.requireNonNull(code, "code") + "]",
-                cause);
+        String line = OneLine.of(Objects.requireNonNull(text, "text"));
+        super(line + " [" + Objects.requireNonNull(code, "code") + "]", cause);
         this.code = code;
+        this.text = line;
     }
 
     /// {@return the stable code of this kind of error, such as `GGUF-003`}
     public final String code() {
         return code;
+    }
+
+    /// {@return the message without the code at its end: to be part of another message}
+    public final String text() {
+        return text;
     }
 }

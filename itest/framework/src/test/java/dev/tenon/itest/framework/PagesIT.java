@@ -38,6 +38,16 @@ class PagesIT {
     }
 
     @Test
+    void fields() throws Exception {
+        compare("fields.md", FieldsPage.text(RENEW), RENEW);
+    }
+
+    @Test
+    void decisions() throws Exception {
+        compare("decisions/README.md", DecisionsPage.text(RENEW), RENEW);
+    }
+
+    @Test
     void extensionPoints() throws Exception {
         compare("extension-points.md", ExtensionPage.text(RENEW), RENEW);
     }

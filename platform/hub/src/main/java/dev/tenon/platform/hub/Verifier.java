@@ -78,9 +78,7 @@ final class Verifier {
 
     /// What the reader says of a part, said of where it comes from.
     private static String text(Downloader.Wanted wanted, Part part, TenonException e) {
-        return e.getMessage()
-                .replace(part.file().toString(), wanted.uri().toString())
-                .replace(" [" + e.code() + "]", "");
+        return e.text().replace(part.file().toString(), wanted.uri().toString());
     }
 
     /// {@return the SHA-256 of a file in hexadecimal}

@@ -45,7 +45,17 @@ public record BundleJar(Path file, String name, String version, String sha256, S
     /// @throws TenonException (`BUNDLE-001`) if it is incomplete, damaged or no bundle; (`BUNDLE-002`) if it
     ///     exports packages of Tenon's that are not its own
     public static BundleJar read(Path file) {
-        String sha256 = digest(file);
+        return read(file, file.toString());
+    }
+
+    /// Reads a copy of a jar.
+    ///
+    /// @param file the copy
+    /// @param shown what messages call it
+    /// @return what it is
+    /// @throws TenonException as above
+    static BundleJar read(Path file, String shown) {
+        String sha256 = digest(file, shown);
         Manifest manifest = null;
         try (ZipFile zip = new ZipFile(file.toFile())) {
             Enumeration<? extends ZipEntry> entries = zip.entries();
@@ -59,19 +69,19 @@ public record BundleJar(Path file, String name, String version, String sha256, S
                     in.transferTo(java.io.OutputStream.nullOutputStream());
                 }
                 if (in.getChecksum().getValue() != entry.getCrc()) {
-                    throw damaged(file, "the checksum of its entry " + entry.getName() + " is wrong");
+                    throw damaged(shown, "the checksum of its entry " + entry.getName() + " is wrong");
                 }
             }
         } catch (ZipException e) {
-            throw damaged(file, e.getMessage());
+            throw damaged(shown, e.getMessage());
         } catch (IOException e) {
-            throw damaged(file, "it cannot be read: " + e.getMessage());
+            throw damaged(shown, "it cannot be read: " + e.getMessage());
         }
         String name = manifest == null ? null : header(manifest, "Bundle-SymbolicName");
         if (name == null || name.isEmpty()) {
             throw new TenonException(
                     ErrorCode.BUNDLE_FILE,
-                    file + " is not an OSGi bundle: its manifest has no Bundle-SymbolicName. Build it as a bundle, for"
+                    shown + " is not an OSGi bundle: its manifest has no Bundle-SymbolicName. Build it as a bundle, for"
                             + " example with the bnd Maven plug-in");
         }
         String version = header(manifest, "Bundle-Version");
@@ -80,7 +90,7 @@ public record BundleJar(Path file, String name, String version, String sha256, S
         if (!NAME.matcher(name).matches() || !VERSION.matcher(version).matches()) {
             throw new TenonException(
                     ErrorCode.BUNDLE_FILE,
-                    file + " is no OSGi bundle: its name '" + name + "' or its version '" + version
+                    shown + " is no OSGi bundle: its name '" + name + "' or its version '" + version
                             + "' is not one as OSGi spells them");
         }
         String foreign =
@@ -94,7 +104,7 @@ public record BundleJar(Path file, String name, String version, String sha256, S
         return new BundleJar(file, name, version, sha256, header(manifest, "Fragment-Host"), header(manifest, ACCESS));
     }
 
-    private static TenonException damaged(Path file, String what) {
+    private static TenonException damaged(String file, String what) {
         return new TenonException(
                 ErrorCode.BUNDLE_FILE,
                 file + " is incomplete or damaged: " + what + ". Copy it again; a jar that is still being copied is"
@@ -112,13 +122,17 @@ public record BundleJar(Path file, String name, String version, String sha256, S
     /// @param file the file
     /// @throws TenonException (`BUNDLE-001`) if it cannot be read
     static String digest(Path file) {
+        return digest(file, file.toString());
+    }
+
+    private static String digest(Path file, String shown) {
         requireFile(file);
         try (InputStream in = Files.newInputStream(file);
                 DigestInputStream digest = new DigestInputStream(in, MessageDigest.getInstance("SHA-256"))) {
             digest.transferTo(java.io.OutputStream.nullOutputStream());
             return HexFormat.of().formatHex(digest.getMessageDigest().digest());
         } catch (IOException e) {
-            throw damaged(file, "it cannot be read: " + e.getMessage());
+            throw damaged(shown, "it cannot be read: " + e.getMessage());
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every JDK has SHA-256", e);
         }

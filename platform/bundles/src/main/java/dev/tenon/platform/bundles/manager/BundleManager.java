@@ -116,16 +116,13 @@ public final class BundleManager {
     public synchronized String apply(Path copy, String shown, Set<Accept> accepted) {
         BundleJar jar = null;
         try {
-            jar = BundleJar.read(copy);
+            jar = BundleJar.read(copy, shown);
             return apply(jar, accepted);
         } catch (TenonException e) {
-            // The message shall name the file that the caller knows.
-            TenonException refusal =
-                    new TenonException(e.code(), Failures.plain(e).replace(copy.toString(), shown), e);
             if (jar != null) {
-                tell(BundleChange.Kind.REFUSED, jar, running(jar.name()).orElse(null), refusal.getMessage());
+                tell(BundleChange.Kind.REFUSED, jar, running(jar.name()).orElse(null), e.getMessage());
             }
-            throw refusal;
+            throw e;
         }
     }
 
@@ -274,85 +271,23 @@ public final class BundleManager {
         }
     }
 
-    /// One bundle of a change.
-    ///
-    /// @param jar what comes
-    /// @param location where it is installed
-    /// @param old what goes, or null
-    private record Part(BundleJar jar, String location, Bundle old) {}
-
-    /// Starts the new bundles next to the old ones, tests them, and switches over in one step.
+    /// Has the new bundles take the places of the old ones, or none of them.
     private String change(List<Part> parts, boolean changedResults) {
-        Bundle old = parts.getFirst().old();
-        BundleJar jar = parts.getFirst().jar();
-        Map<Long, Long> places = new LinkedHashMap<>();
+        Part asked = parts.getFirst();
         List<Bundle> entered = new ArrayList<>();
-        BundleJar trying = jar;
-        String step = "was not installed";
-        String code = ErrorCode.BUNDLE_REJECTED;
         List<String> differences;
         try (SideBySide apart = new SideBySide(context)) {
-            for (Part part : parts) {
-                trying = part.jar();
-                Bundle next = install(part, apart);
-                entered.add(next);
-                places.put(
-                        next.getBundleId(), part.old() == null ? -1 : part.old().getBundleId());
-            }
-            FrameworkWiring wiring =
-                    context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION).adapt(FrameworkWiring.class);
-            for (int i = 0; i < parts.size(); i++) {
-                trying = parts.get(i).jar();
-                step = "was built for another version of the api";
-                refuse(ApiPackages.missing(entered.get(i), context));
-                if (wiring.resolveBundles(List.of(entered.get(i)))) { // else its start says why
-                    step = "has classes that do not fit what it runs with";
-                    refuse(LinkCheck.faults(entered.get(i)));
-                }
-                step = "did not start";
-                entered.get(i).start();
-                OfferedServices.await(engine, entered.get(i), parts.get(i).old());
-            }
-            trying = jar;
-            step = "was refused";
-            code = ErrorCode.DUPLICATE_ID;
-            refuse(TakenIds.find(places, engine, context));
-            code = ErrorCode.BUNDLE_REJECTED;
-            // Not before all have started: one may need what a later one offers to it alone.
-            for (int i = 0; i < parts.size(); i++) {
-                trying = parts.get(i).jar();
-                step = "failed its self-check";
-                long next = entered.get(i).getBundleId();
-                refuse(engine.check(next, places.get(next)));
-            }
-            if (old == null) {
-                engine.release(entered.getFirst().getBundleId());
-                return tell(BundleChange.Kind.INSTALLED, jar, null, jar.title() + " was installed");
-            }
-            RunningCommand command = running;
-            for (int i = 0; i < parts.size() && command != null; i++) {
-                trying = parts.get(i).jar();
-                step = "cannot take over the running command";
-                long next = entered.get(i).getBundleId();
-                command.replace(places.get(next), next);
-            }
-            trying = jar;
-            step = "cannot run a loaded model";
-            String reason = title(old) + " was replaced by " + title(entered.getFirst());
-            differences =
-                    engine.replace(Set.copyOf(places.values()), Set.copyOf(places.keySet()), reason, changedResults);
-        } catch (IOException | BundleException | RuntimeException | LinkageError e) {
+            differences = switchOver(parts, entered, apart, changedResults);
+        } catch (Phase.Failure e) {
             leave(entered);
-            String which = trying == jar ? "" : ": " + trying.title() + ", which uses it,";
-            String kept = old == null ? ". Nothing of it runs" : ". " + title(old) + " stays in use";
-            if (e instanceof TenonException known && known.code().equals(ErrorCode.BUNDLE_RESULTS)) {
-                code = known.code();
-                step = "computes something else";
-                kept += ". 'tenon bundles update " + Accept.CHANGED_RESULTS.option() + "' takes it all the same";
-            }
-            throw new TenonException(code, jar.title() + which + " " + step + ": " + Failures.innermost(e) + kept, e);
+            throw e.refusal(asked);
         }
-        if (isOfDistribution(parts.getFirst().location())) {
+        BundleJar jar = asked.jar();
+        Bundle old = asked.old();
+        if (old == null) {
+            return tell(BundleChange.Kind.INSTALLED, jar, null, jar.title() + " was installed");
+        }
+        if (isOfDistribution(asked.location())) {
             replaced.remove(jar.name());
         } else if (isOfDistribution(old.getLocation())) {
             replaced.put(jar.name(), old.getLocation().replaceFirst("^" + LOCATION, ""));
@@ -366,16 +301,63 @@ public final class BundleManager {
         return tell(BundleChange.Kind.UPDATED, jar, old, done);
     }
 
-    private static void refuse(List<String> wrong) {
-        if (!wrong.isEmpty()) {
-            throw new IllegalStateException(String.join("; ", wrong));
+    /// Starts the new bundles next to the old ones, tests them, and switches over in one step.
+    ///
+    /// @param entered receives those that were installed, also if this fails
+    /// @return what is computed otherwise than before
+    private List<String> switchOver(List<Part> parts, List<Bundle> entered, SideBySide apart, boolean changedResults)
+            throws Phase.Failure {
+        Part asked = parts.getFirst();
+        Map<Long, Long> places = new LinkedHashMap<>();
+        for (Part part : parts) {
+            Bundle next = Phase.INSTALL.run(part, () -> install(part, entered, apart));
+            places.put(next.getBundleId(), part.old() == null ? -1 : part.old().getBundleId());
         }
+        FrameworkWiring wiring =
+                context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION).adapt(FrameworkWiring.class);
+        for (int i = 0; i < parts.size(); i++) {
+            Part part = parts.get(i);
+            Bundle next = entered.get(i);
+            Phase.PACKAGES.check(part, () -> ApiPackages.missing(next, context));
+            boolean resolved = Phase.PACKAGES.run(part, () -> wiring.resolveBundles(List.of(next)));
+            if (resolved) { // else its start says why
+                Phase.CLASSES.check(part, () -> LinkCheck.faults(next));
+            }
+            Phase.START.run(part, () -> {
+                next.start();
+                OfferedServices.await(engine, next, part.old());
+                return next;
+            });
+        }
+        Phase.IDS.check(asked, () -> TakenIds.find(places, engine, context));
+        // Not before all have started: one may need what a later one offers to it alone.
+        for (int i = 0; i < parts.size(); i++) {
+            long next = entered.get(i).getBundleId();
+            Phase.CHECK.check(parts.get(i), () -> engine.check(next, places.get(next)));
+        }
+        if (asked.old() == null) {
+            engine.release(entered.getFirst().getBundleId());
+            return List.of();
+        }
+        RunningCommand command = running;
+        for (int i = 0; i < parts.size() && command != null; i++) {
+            long next = entered.get(i).getBundleId();
+            Phase.COMMAND.run(parts.get(i), () -> {
+                command.replace(places.get(next), next);
+                return next;
+            });
+        }
+        String reason = title(asked.old()) + " was replaced by " + title(entered.getFirst());
+        return Phase.MODELS.run(
+                asked,
+                () -> engine.replace(Set.copyOf(places.values()), Set.copyOf(places.keySet()), reason, changedResults));
     }
 
     /// Installs a bundle with its services held back, and keeps its jar for later copies.
-    private Bundle install(Part part, SideBySide apart) throws IOException, BundleException {
+    private Bundle install(Part part, List<Bundle> entered, SideBySide apart) throws IOException, BundleException {
         try (InputStream in = Files.newInputStream(part.jar().file())) {
             Bundle next = context.installBundle(part.location(), in);
+            entered.add(next);
             engine.hold(next.getBundleId());
             apart.add(next, part.old());
             digests.put(next.getBundleId(), part.jar().sha256());

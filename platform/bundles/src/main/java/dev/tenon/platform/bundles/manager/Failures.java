@@ -7,11 +7,12 @@ import org.osgi.framework.BundleException;
 public final class Failures {
     private Failures() {}
 
-    /// {@return the message of an error without its code at the end}
+    /// {@return the text of an error, for the middle of a sentence}
     ///
     /// @param e the error
     public static String plain(TenonException e) {
-        return e.getMessage().replace(" [" + e.code() + "]", "").replaceAll("\\.$", "");
+        String text = e.text();
+        return text.endsWith(".") ? text.substring(0, text.length() - 1) : text;
     }
 
     static String innermost(Throwable why) {

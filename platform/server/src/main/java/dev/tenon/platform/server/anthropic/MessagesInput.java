@@ -20,8 +20,8 @@ import java.util.Map;
 final class MessagesInput {
     /// The fields of a request.
     static final FieldTable FIELDS = FieldTable.of(
-            "model messages system max_tokens temperature top_p top_k stop_sequences stream tools tool_choice thinking"
-                    + " output_config output_format thread",
+            "model messages system max_tokens temperature top_p top_k stop_sequences stream tools tool_choice thinking(on or"
+                    + " off) output_config(effort, format) output_format thread(a new one)",
             "metadata service_tier cache_control context_management compaction betas diagnostics inference_geo speed"
                     + " user_profile_id workspace_id billing_policy fallbacks fallback_credit_token",
             Map.of(

@@ -16,8 +16,10 @@ public final class SamplingFields {
     /// The fields.
     public static final FieldTable TABLE = FieldTable.of(
             "temperature top_p top_k min_p typical_p repeat_penalty repetition_penalty repeat_last_n presence_penalty"
-                    + " frequency_penalty seed logit_bias ignore_eos priority lora sampler"
-                    + " logits_processors constraint",
+                    + " frequency_penalty seed logit_bias(ids or texts; −100 or false bans)"
+                    + " ignore_eos(tokens that end a text are banned) priority(lower goes first)"
+                    + " lora(id and scale of each adapter that is used, in their order from 0; else those with"
+                    + " their own scales) sampler(of a bundle) logits_processors(of bundles) constraint(of a bundle)",
             "mirostat_tau mirostat_eta dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers"
                     + " xtc_threshold dynatemp_exponent", // what switches them on is refused
             Map.ofEntries(

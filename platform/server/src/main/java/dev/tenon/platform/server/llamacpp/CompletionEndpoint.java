@@ -27,8 +27,9 @@ import java.util.stream.StreamSupport;
 /// @param replies continues texts
 public record CompletionEndpoint(Replies replies) implements Endpoint {
     /// The fields of a request.
-    public static final FieldTable FIELDS =
-            FieldTable.of("prompt", "", Map.of()).and(NativeFields.TABLE);
+    public static final FieldTable FIELDS = FieldTable.of(
+                    "prompt(text, token ids, or both; an array of texts or arrays for several)", "", Map.of())
+            .and(NativeFields.TABLE);
 
     private static final String PROMPT = "prompt";
     private static final int MOST_PROMPTS = 64;

@@ -15,7 +15,8 @@ import java.util.Map;
 /// @param replies continues texts
 public record InfillEndpoint(Replies replies) implements Endpoint {
     /// The fields of a request.
-    public static final FieldTable FIELDS = FieldTable.of("input_prefix input_suffix input_extra prompt", "", Map.of())
+    public static final FieldTable FIELDS = FieldTable.of(
+                    "input_prefix(models with tokens for it) input_suffix input_extra prompt", "", Map.of())
             .and(NativeFields.TABLE);
 
     private static final FieldTable EXTRA_FIELDS = FieldTable.of("filename text", "time", Map.of());

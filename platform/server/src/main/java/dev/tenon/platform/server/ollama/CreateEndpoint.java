@@ -24,7 +24,7 @@ import java.util.Map;
 public record CreateEndpoint(ModelManager manager) implements OllamaEndpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
-            "model name from system parameters template messages license stream",
+            "model name from system parameters(as options) template(the model's) messages license stream",
             "",
             Map.of(
                     "modelfile", "Send from, system, parameters and messages as fields.",

@@ -27,7 +27,7 @@ import java.util.Map;
 public record EmbedEndpoint(ModelManager manager, Generations generations, boolean one) implements OllamaEndpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS =
-            FieldTable.of("model input truncate dimensions options keep_alive", "", Map.of());
+            FieldTable.of("model input(texts) truncate dimensions(the model's) options keep_alive", "", Map.of());
 
     /// The fields of a request in the older form.
     public static final FieldTable OLDER_FIELDS = FieldTable.of("model prompt options keep_alive", "", Map.of());

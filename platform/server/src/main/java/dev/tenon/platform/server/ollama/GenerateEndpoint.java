@@ -34,7 +34,7 @@ import java.util.stream.IntStream;
 public record GenerateEndpoint(ModelManager manager, Replies replies) implements OllamaEndpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
-            "model prompt suffix system raw images format options context think stream keep_alive logprobs"
+            "model prompt suffix system raw images(none) format options context think stream keep_alive logprobs"
                     + " top_logprobs",
             "truncate shift",
             Map.of(

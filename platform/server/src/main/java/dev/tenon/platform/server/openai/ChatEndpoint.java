@@ -30,8 +30,8 @@ import java.util.Map;
 public record ChatEndpoint(Replies replies) implements Endpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
-                    "model messages tools tool_choice parallel_tool_calls stream stream_options max_tokens"
-                            + " max_completion_tokens n stop logprobs top_logprobs response_format json_schema grammar modalities"
+                    "model messages(text) tools tool_choice parallel_tool_calls stream stream_options max_tokens"
+                            + " max_completion_tokens n stop logprobs top_logprobs response_format json_schema grammar(GBNF) modalities(text)"
                             + " reasoning_effort chat_template_kwargs add_generation_prompt continue_final_message",
                     "user safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention metadata store"
                             + " service_tier verbosity cache_prompt",

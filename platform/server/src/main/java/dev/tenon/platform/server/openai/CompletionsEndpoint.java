@@ -28,7 +28,8 @@ import java.util.Map;
 public record CompletionsEndpoint(Replies replies) implements Endpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
-                    "model prompt suffix echo stream stream_options max_tokens n best_of stop logprobs response_format json_schema grammar",
+                    "model prompt(texts or token ids) suffix(models with tokens for it) echo stream stream_options"
+                            + " max_tokens(16) n best_of(as n) stop logprobs response_format json_schema grammar",
                     "user cache_prompt",
                     Map.of("id_slot", "Leave it out: computed prompts are found by themselves."))
             .and(SamplingFields.TABLE);

@@ -25,7 +25,8 @@ import java.util.Map;
 /// @param generations finds models
 public record EmbeddingsEndpoint(Generations generations) implements Endpoint {
     /// The fields of a request.
-    public static final FieldTable FIELDS = FieldTable.of("model input encoding_format dimensions", "user", Map.of());
+    public static final FieldTable FIELDS =
+            FieldTable.of("model input(texts or token ids) encoding_format dimensions(the model's)", "user", Map.of());
 
     private static final int MOST_TEXTS = 2048;
 

@@ -19,7 +19,7 @@ final class ResponsesInput {
     /// The fields of a request.
     static final FieldTable FIELDS = FieldTable.of(
             "model input instructions max_output_tokens temperature top_p stream tools tool_choice parallel_tool_calls"
-                    + " reasoning text top_logprobs background",
+                    + " reasoning(effort) text(format) top_logprobs(0) background(false)",
             "user safety_identifier prompt_cache_key prompt_cache_retention metadata store service_tier include"
                     + " truncation stream_options",
             Map.of(

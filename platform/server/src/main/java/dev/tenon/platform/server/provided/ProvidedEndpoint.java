@@ -56,7 +56,7 @@ record ProvidedEndpoint(HttpEndpoint endpoint, Context context) implements Endpo
         if (fields.others() == HttpFields.Others.UNREAD) {
             return null;
         }
-        FieldTable table = new FieldTable(fields.names(), Set.of(), Map.of());
+        FieldTable table = new FieldTable(fields.names(), Set.of(), Map.of(), Map.of());
         ObjectNode body = exchange.body();
         if (fields.others() == HttpFields.Others.REFUSED) {
             table.check(body);
