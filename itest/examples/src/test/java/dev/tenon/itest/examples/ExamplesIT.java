@@ -215,8 +215,8 @@ class ExamplesIT {
         assertNotEquals(plain, platform.run(ruled.toArray(String[]::new)));
         String listed = String.join("\n", platform.run("bundles", "--json"));
         assertTrue(
-                listed.contains("\"ConstraintProvider letters\",\"LogitsProcessorProvider no-repeat\","
-                        + "\"SamplerProvider mirostat\",\"TokenProposerProvider phrases\""),
+                listed.contains("\"ConstraintProvider letters\", \"LogitsProcessorProvider no-repeat\", "
+                        + "\"SamplerProvider mirostat\", \"TokenProposerProvider phrases\""),
                 listed);
         assertTrue(listed.contains("\"SamplerProvider\""), "the platform's own has no name");
         List<String> steered = new ArrayList<>(free);
