@@ -2,6 +2,7 @@ package dev.tenon.api.chat;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /// How a model writes calls of tools: the texts around names and arguments, and the marks by which
 /// calls are found in a reply. Immutable. Where no model is named, examples are those of Hermes and
@@ -15,20 +16,21 @@ import java.util.Objects;
 ///
 /// @param shape what a call looks like, such as `new JsonObject("name", "arguments")`; never null
 /// @param wording the texts around calls, with which calls are written; never null
-/// @param between what stands between two calls, such as a line end; null where a reply has one
-///     call
+/// @param between what stands between two calls, such as a line end; empty where a reply has one
+///     call, which the text `""` is not
 /// @param marks what stands around calls beside blanks, commas, semicolons and square brackets:
 ///     first what begins calls inside an answer, here `<tool_call>`, then all others, here
 ///     `</tool_call>`; at least one, each with a character that is no blank; copied
 /// @param bare whether a reply may be calls without a mark; false here, true for Llama 3, which
 ///     writes `{"name": "time", "parameters": {}}` and nothing else
-public record CallFormat(Shape shape, Wording wording, String between, List<String> marks, boolean bare) {
+public record CallFormat(Shape shape, Wording wording, Optional<String> between, List<String> marks, boolean bare) {
     /// Checks and copies.
     ///
     /// @throws IllegalArgumentException if there is no mark, or a blank one
     public CallFormat {
         Objects.requireNonNull(shape, "shape");
         Objects.requireNonNull(wording, "wording");
+        Objects.requireNonNull(between, "between");
         marks = List.copyOf(marks);
         if (marks.isEmpty()) {
             throw new IllegalArgumentException("There is no mark; expected at least the one that begins calls.");
@@ -83,17 +85,17 @@ public record CallFormat(Shape shape, Wording wording, String between, List<Stri
     /// A name, then a JSON object.
     ///
     /// @param number what stands between the name and the number of the call, counted in a
-    ///     conversation from 0: `:` of Kimi K2, whose calls begin with `functions.time:0`; null if
-    ///     calls have no number
+    ///     conversation from 0: `:` of Kimi K2, whose calls begin with `functions.time:0`; empty
+    ///     if calls have no number
     /// @param id what stands between the name and the id of the call, where a model writes one:
-    ///     `[CALL_ID]` of Mistral; null if it writes none
-    public record NameThenJson(String number, String id) implements Shape {
+    ///     `[CALL_ID]` of Mistral; empty if it writes none
+    public record NameThenJson(Optional<String> number, Optional<String> id) implements Shape {
         /// Checks.
         ///
         /// @throws IllegalArgumentException if a text is blank
         public NameThenJson {
-            text(number == null ? "-" : number, "what stands before a number");
-            text(id == null ? "-" : id, "what stands before an id");
+            number.ifPresent(text -> text(text, "what stands before a number"));
+            id.ifPresent(text -> text(text, "what stands before an id"));
         }
     }
 

@@ -19,9 +19,9 @@ import org.osgi.service.component.annotations.Component;
 public final class Actions implements ReplyFormatProvider {
     private static final ReplyFormat FORMAT = new ReplyFormat(
             new CallFormat(
-                    new NameThenJson(null, null),
+                    new NameThenJson(Optional.empty(), Optional.empty()),
                     new Wording("", "<|act|>", "<|with|>", "<|/act|>", ""),
-                    "\n",
+                    Optional.of("\n"),
                     List.of("<|act|>", "<|with|>", "<|/act|>"),
                     false),
             new Reasoning("<|muse|>", "<|/muse|>"));

@@ -213,8 +213,15 @@ class ExamplesIT {
         ruled.addAll(List.of("--logits-processor", "no-repeat=1"));
         List<String> plain = platform.run(free.toArray(String[]::new));
         assertNotEquals(plain, platform.run(ruled.toArray(String[]::new)));
+        String listed = String.join("\n", platform.run("bundles", "--json"));
+        assertTrue(
+                listed.contains("\"ConstraintProvider letters\", \"LogitsProcessorProvider no-repeat\", "
+                        + "\"SamplerProvider mirostat\", \"TokenProposerProvider phrases\""),
+                listed);
+        assertTrue(listed.contains("\"SamplerProvider\""), "the platform's own has no name");
         List<String> steered = new ArrayList<>(free);
-        steered.addAll(List.of("--temp", "1", "-s", "1", "--sampler", "mirostat=0"));
+        steered.set(steered.indexOf("--temp") + 1, "1");
+        steered.addAll(List.of("-s", "1", "--sampler", "mirostat=0"));
         assertEquals(plain, platform.run(steered.toArray(String[]::new)), "tokens without a surprise");
         steered.set(steered.size() - 1, "mirostat=x");
         assertEquals(2, platform.end(steered.toArray(String[]::new)).status());

@@ -56,8 +56,9 @@ final class CallCheck {
             String arguments,
             Object given) {
         CallSyntax syntax = CallSyntax.of(format.calls());
-        String number = CallSyntax.number(format.calls());
-        String id = number == null ? "abcdefghi" : syntax.lead() + TOOL + number + 0;
+        String id = CallSyntax.number(format.calls())
+                .map(number -> syntax.lead() + TOOL + number + 0)
+                .orElse("abcdefghi");
         Object call = map("id", id, "type", "function", "function", map("name", TOOL, "arguments", given));
         List<Object> messages = new ArrayList<>(List.of(map("role", "user", "content", "Hi")));
         try {

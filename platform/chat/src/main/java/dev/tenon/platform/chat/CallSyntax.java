@@ -7,6 +7,7 @@ import dev.tenon.api.chat.CallFormat.NameThenJson;
 import dev.tenon.api.chat.CallFormat.NameThenLiterals;
 import dev.tenon.api.chat.CallFormat.NameThenTags;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -43,8 +44,10 @@ record CallSyntax(CallFormat format, String lead, String close, Pattern header) 
     /// A name with what may stand around it: what leads to it, a number or an id, and what
     /// separates it from JSON: also a mark of the lead, as relatives of a model have it there.
     private static String beforeJson(NameThenJson shape, String lead, String middle, List<String> marks) {
-        String number = Pattern.quote(shape.number() == null ? ":" : shape.number()); // models count unasked, too
-        String own = shape.id() == null ? "" : "(?:" + Pattern.quote(shape.id()) + "\\s*(?<own>[\\w-]+)\\s*)?";
+        String number = Pattern.quote(shape.number().orElse(":")); // models count unasked, too
+        String own = shape.id()
+                .map(id -> "(?:" + Pattern.quote(id) + "\\s*(?<own>[\\w-]+)\\s*)?")
+                .orElse("");
         return "(?<id>(?:" + Pattern.quote(lead) + ")?" + NAME + "(?:" + number + "(?<number>\\d+))?)\\s*" + own
                 + Stream.concat(Stream.of(middle), marks.stream().filter(lead::contains))
                         .filter(text -> !text.isEmpty())
@@ -75,8 +78,8 @@ record CallSyntax(CallFormat format, String lead, String close, Pattern header) 
         return format.shape() instanceof JsonObject ? '"' + name + '"' : name;
     }
 
-    /// {@return what stands between a name and the number of its call; null if calls have none}
-    static String number(CallFormat format) {
-        return format.shape() instanceof NameThenJson json ? json.number() : null;
+    /// {@return what stands between a name and the number of its call; empty if calls have none}
+    static Optional<String> number(CallFormat format) {
+        return format.shape() instanceof NameThenJson json ? json.number() : Optional.empty();
     }
 }

@@ -9,6 +9,7 @@ import dev.tenon.api.chat.ToolCall;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -35,15 +36,15 @@ public final class CallWriter {
     /// @param client marks names and arguments, which are not the platform's own texts
     static List<Object> parts(CallFormat format, List<?> functions, Function<String, ?> client) {
         Wording wording = format.wording();
-        String counted = CallSyntax.number(format);
+        Optional<String> counted = CallSyntax.number(format);
         List<Object> parts = new ArrayList<>(List.of(wording.before()));
         int number = 0;
         for (Object each : functions) {
             Map<String, Object> function = TemplateValues.copy(each);
-            parts.add(number == 0 || format.between() == null ? "" : format.between());
+            parts.add(number == 0 ? "" : format.between().orElse(""));
             parts.add(wording.prefix());
             parts.add(client.apply(CallSyntax.written(format, String.valueOf(function.get("name")))));
-            parts.add((counted == null ? "" : counted + number) + wording.middle());
+            parts.add((counted.isEmpty() ? "" : counted.get() + number) + wording.middle());
             parts.add(client.apply(arguments(format, function.get("arguments"))));
             parts.add(wording.suffix());
             number++;

@@ -26,7 +26,7 @@ enum KnownFormat {
     /// Names before JSON objects, of Mistral since version 11.
     NAMED(
             shown("[TOOL_CALLS]", "[ARGS]"),
-            new NameThenJson(null, "[CALL_ID]"),
+            new NameThenJson(Optional.empty(), Optional.of("[CALL_ID]")),
             call("[TOOL_CALLS]", "[ARGS]", ""),
             "",
             "[TOOL_CALLS]",
@@ -37,7 +37,7 @@ enum KnownFormat {
     /// Names before fenced JSON, of DeepSeek R1 and V3.
     DEEPSEEK_FENCED(
             shown("<｜tool▁calls▁begin｜>", "```json"),
-            new NameThenJson(null, null),
+            new NameThenJson(Optional.empty(), Optional.empty()),
             new Wording(
                     "<｜tool▁calls▁begin｜>",
                     "<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
@@ -55,7 +55,7 @@ enum KnownFormat {
     /// Names before JSON, of DeepSeek V3.1.
     DEEPSEEK(
             shown("<｜tool▁calls▁begin｜>"),
-            new NameThenJson(null, null),
+            new NameThenJson(Optional.empty(), Optional.empty()),
             new Wording(
                     "<｜tool▁calls▁begin｜>",
                     "<｜tool▁call▁begin｜>",
@@ -120,7 +120,7 @@ enum KnownFormat {
     /// Numbered names before JSON, of Kimi K2.
     KIMI(
             shown("<|tool_calls_section_begin|>"),
-            new NameThenJson(":", null),
+            new NameThenJson(Optional.of(":"), Optional.empty()),
             new Wording(
                     "<|tool_calls_section_begin|>",
                     "<|tool_call_begin|>functions.",
@@ -181,6 +181,7 @@ enum KnownFormat {
     private final CallFormat calls;
 
     /// @param shown lists of texts: a template shows the format if it has all of one list
+    /// @param between what stands between two calls; null where a reply has one
     KnownFormat(List<List<String>> shown, Shape shape, Wording wording, String between, String... marks) {
         this(shown, shape, wording, between, List.of(marks), false);
     }
@@ -188,7 +189,7 @@ enum KnownFormat {
     KnownFormat(
             List<List<String>> shown, Shape shape, Wording wording, String between, List<String> marks, boolean bare) {
         this.shown = shown;
-        this.calls = new CallFormat(shape, wording, between, marks, bare);
+        this.calls = new CallFormat(shape, wording, Optional.ofNullable(between), marks, bare);
     }
 
     private static List<List<String>> shown(String... texts) {

@@ -336,7 +336,7 @@ final class MarkParser extends ReplyParser {
             return false;
         }
         String own = groups.contains("own") ? header.group("own") : null;
-        if (CallSyntax.number(calls) != null) {
+        if (CallSyntax.number(calls).isPresent()) {
             own = header.group("number") == null ? null : header.group("id");
         }
         id = own != null && !own.equals(name) && ids.add(own) ? own : newId();

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /// Writes the parts of forced replies as a model does: marks that are control tokens of its vocabulary are those
 /// tokens.
@@ -89,10 +90,10 @@ final class ReplyTexts {
     Expr calls(ChatRequest request, ToolSchemas tools) {
         CallFormat.Wording wording = format.calls().wording();
         String only = request.toolChoice().name();
-        String counted = CallSyntax.number(format.calls());
-        Expr number = counted == null
-                ? builder.literal("")
-                : builder.sequence(builder.literal(counted), builder.regex("0|[1-9][0-9]{0,2}"));
+        Optional<String> counted = CallSyntax.number(format.calls());
+        Expr number = counted.map(
+                        before -> builder.sequence(builder.literal(before), builder.regex("0|[1-9][0-9]{0,2}")))
+                .orElseGet(() -> builder.literal(""));
         List<Expr> each = new ArrayList<>();
         for (String name : tools.names()) {
             if (only == null || only.equals(name)) {
@@ -116,10 +117,11 @@ final class ReplyTexts {
                     "The tool '" + only + "' that is to be called is none of the tools.");
         }
         Expr one = builder.anyOf(each.toArray(Expr[]::new));
-        String between = format.calls().between();
-        Expr more = request.severalCalls() && only == null && between != null
-                ? builder.repeat(builder.sequence(text(between), one), 0, Expr.UNBOUNDED)
-                : builder.literal("");
+        Expr more = format.calls()
+                .between()
+                .filter(between -> request.severalCalls() && only == null)
+                .map(between -> builder.repeat(builder.sequence(text(between), one), 0, Expr.UNBOUNDED))
+                .orElseGet(() -> builder.literal(""));
         return builder.sequence(text(wording.before()), one, more, text(wording.after()));
     }
 

@@ -173,7 +173,7 @@ class ForcedCallTests {
             }
         }
         assertTrue(whole > 2, whole + " replies came to an end");
-        assertEquals(format.calls().between() != null, several > 0, several + " replies had several calls");
+        assertEquals(format.calls().between().isPresent(), several > 0, several + " replies had several calls");
     }
 
     @ParameterizedTest

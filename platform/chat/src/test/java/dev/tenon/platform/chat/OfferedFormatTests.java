@@ -48,7 +48,7 @@ class OfferedFormatTests {
     private static final CallFormat ACTION = new CallFormat(
             new JsonObject("tool", "input"),
             new Wording("", "<|act|>{\"tool\": ", ", \"input\": ", "}<|/act|>", ""),
-            "\n",
+            Optional.of("\n"),
             List.of("<|act|>", "<|/act|>"),
             false);
     private static final String TEMPLATE = "{% for m in messages %}{% if m.tool_calls %}{% for c in m.tool_calls %}"
@@ -68,21 +68,21 @@ class OfferedFormatTests {
         return Stream.of(
                 ACTION,
                 new CallFormat(
-                        new NameThenJson("#", null),
+                        new NameThenJson(Optional.of("#"), Optional.empty()),
                         new Wording("<calls>", "<call>fn/", " with ", "</call>", "</calls>"),
-                        "<next>",
+                        Optional.of("<next>"),
                         List.of("<calls>", "<call>", "<next>", "</call>", "</calls>"),
                         false),
                 new CallFormat(
                         new NameThenTags("[[", "=", "", "]]", false),
                         new Wording("<do>\n", "run ", ":\n", "end\n", "</do>"),
-                        "",
+                        Optional.of(""),
                         List.of("<do>", "</do>"),
                         false),
                 new CallFormat(
                         new NameThenLiterals(Notation.PYTHON),
                         new Wording("<py>\n", "await ", "(", ")", "\n</py>"),
-                        "\n",
+                        Optional.of("\n"),
                         List.of("<py>", "</py>"),
                         false));
     }
@@ -199,7 +199,7 @@ class OfferedFormatTests {
                 new Provider(
                         "e",
                         template -> Optional.of(new ReplyFormat(
-                                new CallFormat(ACTION.shape(), ACTION.wording(), "", List.of(" "), false),
+                                new CallFormat(ACTION.shape(), ACTION.wording(), ACTION.between(), List.of(" "), false),
                                 Reasoning.THINK))),
                 new Provider("f", template -> Optional.of(new ReplyFormat(null, Reasoning.THINK))));
         assertEquals(CALL, read(chat(TEMPLATE), CALL).text(), "no provider, and no failure");
@@ -211,10 +211,13 @@ class OfferedFormatTests {
     void marksThatAreNoneAreRefused() {
         assertThrows(
                 IllegalArgumentException.class,
-                () -> new CallFormat(ACTION.shape(), ACTION.wording(), "", List.of(), false));
+                () -> new CallFormat(ACTION.shape(), ACTION.wording(), ACTION.between(), List.of(), false));
         assertThrows(IllegalArgumentException.class, () -> new Reasoning("<a>", "\n"));
         assertThrows(IllegalArgumentException.class, () -> new NameThenTags("", "=", "", ">", false));
         assertThrows(IllegalArgumentException.class, () -> new JsonObject("tool", ""));
-        assertThrows(IllegalArgumentException.class, () -> new NameThenJson("", null));
+        assertThrows(IllegalArgumentException.class, () -> new NameThenJson(Optional.of(""), Optional.empty()));
+        assertThrows(
+                NullPointerException.class,
+                () -> new CallFormat(ACTION.shape(), ACTION.wording(), null, ACTION.marks(), false));
     }
 }

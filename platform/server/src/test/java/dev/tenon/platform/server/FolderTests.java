@@ -106,8 +106,11 @@ class FolderTests {
             assertEquals(200, delete(server, "stub:tiny"));
             assertEquals(List.of("story"), names(server));
             response = server.post("/api/pull", "{\"model\":\"other:tiny\",\"stream\":false}");
-            assertEquals(500, response.statusCode());
+            assertEquals(400, response.statusCode());
             assertTrue(response.body().contains("no registry 'other'"), response::body);
+            response = server.post("/api/pull", "{\"model\":\"other:tiny\"}");
+            JsonNode last = ServerFixture.json(response.body().lines().toList().getLast());
+            assertTrue(last.get("error").asText().contains("no registry 'other'"), response::body);
         }
     }
 
@@ -140,16 +143,14 @@ class FolderTests {
             JsonNode last = ServerFixture.json(response.body().lines().toList().getLast());
             assertTrue(last.get("error").asText().contains("org/none"), response::body);
             response = server.post("/api/pull", "{\"model\":\"plain\",\"stream\":false}");
-            assertEquals(500, response.statusCode());
+            assertEquals(400, response.statusCode());
             assertTrue(response.body().contains("owner/repo[:quant]"), response::body);
             for (String name : List.of("../../etc/passwd", "http://127.0.0.1/x.gguf", "a b")) {
-                assertEquals(
-                        true,
-                        List.of(400, 500)
-                                .contains(server.post("/api/pull", "{\"model\":\"" + name + "\",\"stream\":false}")
-                                        .statusCode()),
-                        name);
+                response = server.post("/api/pull", "{\"model\":\"" + name + "\",\"stream\":false}");
+                assertEquals(400, response.statusCode(), name);
             }
+            response = server.post("/api/pull", "{\"model\":\"org/none:Q8_0\",\"stream\":false}");
+            assertEquals(500, response.statusCode(), response::body);
             assertEquals(0, hub.downloads.get());
         }
     }

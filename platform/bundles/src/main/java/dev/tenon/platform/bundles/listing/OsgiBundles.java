@@ -4,6 +4,7 @@ import dev.tenon.platform.boot.BundleProblems;
 import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.bundles.manager.BundleJar;
 import dev.tenon.platform.bundles.manager.BundleManager;
+import dev.tenon.platform.core.control.ServiceKind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +36,7 @@ public final class OsgiBundles {
     /// @param name symbolic name
     /// @param version version
     /// @param state such as `ACTIVE`
-    /// @param services the types it offers, with how many of each
+    /// @param services the types it offers, with how many of each, or with the names by which requests choose them
     /// @param problems why it is not resolved or not started
     /// @param access what it says it reaches outside the JVM; empty if it says nothing
     /// @param sha256 digest of its jar in hexadecimal digits; empty if nobody has looked
@@ -72,7 +73,7 @@ public final class OsgiBundles {
                 context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION).adapt(FrameworkWiring.class);
         Optional<List<Info>> bundles = Optional.empty();
         while (bundles.isEmpty()) {
-            bundles = infos(context.getBundles(), wiring, trust);
+            bundles = infos(context, wiring, trust);
         }
         List<String> reports = reports(context);
         List<Info> all = new ArrayList<>();
@@ -133,11 +134,11 @@ public final class OsgiBundles {
     /// Empty if one was uninstalled since they were listed, as in an update that another thread makes: its new
     /// version is not among them. Felix says so with several exceptions: `IllegalStateException`, and
     /// `IllegalArgumentException` where it is asked for the start level.
-    private static Optional<List<Info>> infos(Bundle[] bundles, FrameworkWiring wiring, BundleTrust trust) {
+    private static Optional<List<Info>> infos(BundleContext context, FrameworkWiring wiring, BundleTrust trust) {
         List<Info> infos = new ArrayList<>();
-        for (Bundle bundle : bundles) {
+        for (Bundle bundle : context.getBundles()) {
             try {
-                infos.add(info(bundle, wiring, trust));
+                infos.add(info(bundle, context, wiring, trust));
             } catch (IllegalStateException | IllegalArgumentException e) {
                 if (bundle.getState() != Bundle.UNINSTALLED) {
                     throw e;
@@ -150,7 +151,7 @@ public final class OsgiBundles {
         return Optional.of(infos);
     }
 
-    private static Info info(Bundle bundle, FrameworkWiring wiring, BundleTrust trust) {
+    private static Info info(Bundle bundle, BundleContext context, FrameworkWiring wiring, BundleTrust trust) {
         String access = bundle.getHeaders("").get(BundleJar.ACCESS);
         BundleTrust.Verdict verdict = trust == null ? null : trust.installed(bundle.getLocation());
         return new Info(
@@ -158,7 +159,7 @@ public final class OsgiBundles {
                 String.valueOf(bundle.getSymbolicName()),
                 bundle.getVersion().toString(),
                 state(bundle),
-                services(bundle),
+                services(bundle, context),
                 problems(bundle, wiring),
                 access == null ? "" : access,
                 verdict == null ? "" : verdict.sha256(),
@@ -182,19 +183,37 @@ public final class OsgiBundles {
         return revision != null && (revision.getTypes() & BundleRevision.TYPE_FRAGMENT) != 0;
     }
 
-    private static List<String> services(Bundle bundle) {
+    private static List<String> services(Bundle bundle, BundleContext context) {
         ServiceReference<?>[] references = bundle.getRegisteredServices();
         Map<String, Integer> counts = new TreeMap<>();
         if (references != null) {
             for (ServiceReference<?> reference : references) {
-                for (String type : (String[]) reference.getProperty(Constants.OBJECTCLASS)) {
-                    counts.merge(type.substring(type.lastIndexOf('.') + 1), 1, Integer::sum);
+                String[] types = (String[]) reference.getProperty(Constants.OBJECTCLASS);
+                String name = ServiceKind.of(types)
+                        .filter(ServiceKind::isNamed)
+                        .map(kind -> name(kind, reference, context))
+                        .orElse("");
+                for (String type : types) {
+                    counts.merge(type.substring(type.lastIndexOf('.') + 1) + name, 1, Integer::sum);
                 }
             }
         }
         return counts.entrySet().stream()
                 .map(e -> e.getValue() == 1 ? e.getKey() : e.getKey() + " x" + e.getValue())
                 .toList();
+    }
+
+    /// Asks a service for its id, after a blank; that fails where its bundle is at fault.
+    private static String name(ServiceKind kind, ServiceReference<?> reference, BundleContext context) {
+        Object service = context.getService(reference);
+        try {
+            String id = service == null ? "" : kind.id(service);
+            return id.isEmpty() ? "" : " " + id;
+        } catch (RuntimeException | LinkageError e) {
+            return " (" + e + ")";
+        } finally {
+            context.ungetService(reference);
+        }
     }
 
     private static List<String> problems(Bundle bundle, FrameworkWiring wiring) {

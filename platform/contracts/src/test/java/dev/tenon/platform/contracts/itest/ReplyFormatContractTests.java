@@ -61,14 +61,14 @@ class ReplyFormatContractTests {
 
     private static CallFormat action(CallFormat.Shape shape, String... marks) {
         Wording wording = new Wording("", "<|act|>{\"tool\": ", ", \"input\": ", "}<|/act|>", "");
-        return new CallFormat(shape, wording, "<|and|>", List.of(marks), false);
+        return new CallFormat(shape, wording, Optional.of("<|and|>"), List.of(marks), false);
     }
 
     private static CallFormat tags(String keyEnd, String valueEnd) {
         return new CallFormat(
                 new NameThenTags("[[", keyEnd, "", valueEnd, false),
                 new Wording("<do>\n", "run ", ":\n", "end\n", "</do>"),
-                "",
+                Optional.of(""),
                 List.of("<do>", "</do>"),
                 false);
     }
@@ -140,21 +140,21 @@ class ReplyFormatContractTests {
                 ACTION,
                 tags("=", "]]"),
                 new CallFormat(
-                        new NameThenJson("#", null),
+                        new NameThenJson(Optional.of("#"), Optional.empty()),
                         new Wording("<calls>", "<call>fn/", " with ", "</call>", "</calls>"),
-                        "<next>",
+                        Optional.of("<next>"),
                         List.of("<calls>", "<call>", "<next>", "</call>", "</calls>"),
                         false),
                 new CallFormat(
                         new NameThenLiterals(Notation.PYTHON),
                         new Wording("<py>\n", "await ", "(", ")", "\n</py>"),
-                        "\n",
+                        Optional.of("\n"),
                         List.of("<py>", "</py>"),
                         false),
                 new CallFormat(
                         new NameThenLiterals(Notation.GEMMA),
                         new Wording("", "<c>", "{", "}</c>", ""),
-                        "",
+                        Optional.of(""),
                         List.of("<c>", "</c>", "<|\"|>"),
                         false));
     }

@@ -219,6 +219,15 @@ public enum ServiceKind {
         return id.apply(service);
     }
 
+    /// {@return whether requests or settings choose services of this kind by their ids, so that users have to know
+    /// them}
+    public boolean isNamed() {
+        return switch (this) {
+            case SAMPLER, PROCESSOR, CONSTRAINT, PROPOSER, REGISTRY -> true;
+            default -> false;
+        };
+    }
+
     /// {@return whether services of this kind are fetched when they are first called, because most commands need no
     ///     classes of their bundles}
     public boolean isLate() {

@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
@@ -34,8 +35,7 @@ public record PullEndpoint(ModelManager manager) implements OllamaEndpoint {
                 }
             });
         } catch (TenonException e) {
-            throw RequestException.of(500, "server_error", e.code(), e.getMessage())
-                    .because(e);
+            throw refusal(e).because(e);
         }
         ObjectNode done = Json.object().put("status", "success");
         if (stream) {
@@ -43,6 +43,14 @@ public record PullEndpoint(ModelManager manager) implements OllamaEndpoint {
         } else {
             exchange.json(done);
         }
+    }
+
+    /// A name that is none is the client's mistake; that a registry has no such model, or cannot be asked, is told as
+    /// Ollama tells it.
+    private static RequestException refusal(TenonException e) {
+        return e.code().equals(ErrorCode.USAGE)
+                ? RequestException.invalid("model", e.getMessage())
+                : RequestException.of(500, "server_error", e.code(), e.getMessage());
     }
 
     private static ObjectNode line(PullState state) {
