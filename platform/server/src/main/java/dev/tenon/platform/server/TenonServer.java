@@ -25,8 +25,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 /// Answers HTTP requests with the models of an engine: the wire of OpenAI. Safe for any thread.
 ///
@@ -41,7 +39,6 @@ import java.util.function.BooleanSupplier;
 /// ```
 public final class TenonServer implements AutoCloseable {
     private static final Duration LOOK_FOR_EXPIRED = Duration.ofSeconds(1);
-    private static final long POLL_NANOS = Duration.ofMillis(20).toNanos();
 
     private final ModelHost models;
     private final Generations generations;
@@ -221,7 +218,7 @@ public final class TenonServer implements AutoCloseable {
     /// @param limit how long to wait for what runs; what still runs then is ended
     public void retire(Duration limit) {
         http.retire();
-        await(() -> http.connections() > 0, limit);
+        await(http::awaitConnections, limit);
         end();
     }
 
@@ -245,13 +242,13 @@ public final class TenonServer implements AutoCloseable {
         ready = false;
         awaitClosed(delay);
         http.drain();
-        await(() -> http.requests() > 0, limit);
+        await(http::awaitRequests, limit);
         end();
     }
 
     private void end() {
         generations.interruptAll();
-        await(() -> http.requests() > 0, Duration.ofSeconds(1));
+        await(http::awaitRequests, Duration.ofSeconds(1));
         close();
     }
 
@@ -266,12 +263,17 @@ public final class TenonServer implements AutoCloseable {
         }
     }
 
-    private static void await(BooleanSupplier going, Duration limit) {
-        long end = System.nanoTime() + limit.toNanos();
-        while (going.getAsBoolean()
-                && System.nanoTime() < end
-                && !Thread.currentThread().isInterrupted()) {
-            LockSupport.parkNanos(POLL_NANOS);
+    /// A wait that a limit ends.
+    @FunctionalInterface
+    private interface Wait {
+        void upTo(Duration limit) throws InterruptedException;
+    }
+
+    private static void await(Wait wait, Duration limit) {
+        try {
+            wait.upTo(limit);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

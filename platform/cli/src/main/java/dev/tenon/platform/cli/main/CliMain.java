@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.osgi.framework.Bundle;
@@ -20,6 +21,7 @@ import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleEvent;
 import org.osgi.framework.Constants;
 import org.osgi.framework.InvalidSyntaxException;
+import org.osgi.framework.ServiceListener;
 import org.osgi.framework.ServiceObjects;
 import org.osgi.framework.ServiceReference;
 import org.osgi.framework.SynchronousBundleListener;
@@ -37,7 +39,6 @@ import org.osgi.service.component.annotations.Deactivate;
         configurationPid = "dev.tenon.platform.cli")
 public final class CliMain implements EntryPoint, RunningCommand {
     private static final long COMMAND_NANOS = TimeUnit.SECONDS.toNanos(2);
-    private static final long POLL_MILLIS = 10;
     /// Models come from the command before: what takes longer hangs.
     private static final Duration TAKE_OVER = Duration.ofMinutes(2);
 
@@ -156,15 +157,20 @@ public final class CliMain implements EntryPoint, RunningCommand {
 
     /// Waits for a command of a bundle that has started: the component runtime takes a moment.
     private CommandSource awaitCommand(long bundle, String name) throws InterruptedException {
-        long end = System.nanoTime() + COMMAND_NANOS;
-        while (System.nanoTime() < end) {
+        Semaphore registered = new Semaphore(0);
+        ServiceListener listener = event -> registered.release();
+        context.addServiceListener(listener);
+        try {
+            long end = System.nanoTime() + COMMAND_NANOS;
             Optional<CommandSource> found = commandOf(bundle, name);
-            if (found.isPresent()) {
-                return found.get();
+            while (found.isEmpty() && registered.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                registered.drainPermits();
+                found = commandOf(bundle, name);
             }
-            Thread.sleep(POLL_MILLIS);
+            return found.orElseThrow(() -> new IllegalStateException("it offers no command '" + name + "'"));
+        } finally {
+            context.removeServiceListener(listener);
         }
-        throw new IllegalStateException("it offers no command '" + name + "'");
     }
 
     /// Whether the JVM runs its shutdown hooks, of which the one that stops the framework need not be the first.

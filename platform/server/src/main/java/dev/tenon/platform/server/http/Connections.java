@@ -15,6 +15,7 @@ final class Connections implements Connection.Listener {
     private final HttpLimits limits;
     private final Map<Connection, Header> open = new ConcurrentHashMap<>();
     private final Map<InetAddress, Integer> ofAddress = new ConcurrentHashMap<>();
+    private final Count count = new Count();
     private volatile boolean retired;
 
     Connections(HttpLimits limits) {
@@ -63,9 +64,11 @@ final class Connections implements Connection.Listener {
             return; // the one that is inside it counts
         }
         InetAddress address = address(connection);
-        int count = address == null ? 0 : ofAddress.merge(address, 1, Integer::sum);
-        open.put(connection, new Header(address));
-        if (limits.connectionsPerAddress() > 0 && count > limits.connectionsPerAddress()) {
+        int ofThis = address == null ? 0 : ofAddress.merge(address, 1, Integer::sum);
+        if (open.put(connection, new Header(address)) == null) {
+            count.add(1);
+        }
+        if (limits.connectionsPerAddress() > 0 && ofThis > limits.connectionsPerAddress()) {
             connection.close();
         }
         if (retired) {
@@ -76,8 +79,12 @@ final class Connections implements Connection.Listener {
     @Override
     public void onClosed(Connection connection) {
         Header header = open.remove(connection);
-        if (header != null && header.address != null) {
-            ofAddress.computeIfPresent(header.address, (key, count) -> count == 1 ? null : count - 1);
+        if (header == null) {
+            return;
+        }
+        count.add(-1);
+        if (header.address != null) {
+            ofAddress.computeIfPresent(header.address, (key, others) -> others == 1 ? null : others - 1);
         }
     }
 
@@ -108,9 +115,9 @@ final class Connections implements Connection.Listener {
         });
     }
 
-    /// {@return number of open connections}
-    int count() {
-        return open.size();
+    /// {@return the open connections}
+    Count count() {
+        return count;
     }
 
     /// Closes the connections whose header is late.

@@ -18,7 +18,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
@@ -60,7 +59,7 @@ final class Dispatcher extends Handler.Abstract {
     private final AtomicBoolean draining;
     /// Whether each answer ends its connection.
     private final AtomicBoolean retired;
-    private final AtomicInteger active = new AtomicInteger();
+    private final Count active = new Count();
 
     Dispatcher(
             HttpSetup setup,
@@ -80,14 +79,14 @@ final class Dispatcher extends Handler.Abstract {
         this.retired = retired;
     }
 
-    /// {@return how many requests are being answered}
-    int active() {
-        return active.get();
+    /// {@return the requests that are being answered}
+    Count active() {
+        return active;
     }
 
     @Override
     public boolean handle(Request request, Response response, Callback callback) {
-        active.incrementAndGet();
+        active.add(1);
         try {
             Throwable lost = answered(request, response);
             if (lost == null) {
@@ -97,7 +96,7 @@ final class Dispatcher extends Handler.Abstract {
             }
             return true;
         } finally {
-            active.decrementAndGet();
+            active.add(-1);
         }
     }
 

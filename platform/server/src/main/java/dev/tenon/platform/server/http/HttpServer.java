@@ -126,14 +126,30 @@ public final class HttpServer implements AutoCloseable {
         return connector.getLocalPort();
     }
 
-    /// {@return number of requests that are being answered}
-    public int requests() {
-        return dispatcher.active();
+    /// Waits until no request is being answered.
+    ///
+    /// @param limit how long at most
+    /// @throws InterruptedException if the thread is interrupted
+    public void awaitRequests(Duration limit) throws InterruptedException {
+        dispatcher.active().awaitNone(limit);
+    }
+
+    /// Waits until no connection is open.
+    ///
+    /// @param limit how long at most
+    /// @throws InterruptedException if the thread is interrupted
+    public void awaitConnections(Duration limit) throws InterruptedException {
+        connections.count().awaitNone(limit);
     }
 
     /// {@return number of open connections}
     public int connections() {
-        return connections.count();
+        return connections.count().get();
+    }
+
+    /// {@return number of requests that are being answered}
+    int requests() {
+        return dispatcher.active().get();
     }
 
     /// {@return the channel that listens}

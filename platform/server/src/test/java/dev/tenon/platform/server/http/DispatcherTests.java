@@ -15,6 +15,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -82,9 +83,8 @@ class DispatcherTests {
                 assertEquals(500, answer.statusCode());
                 assertTrue(!answer.body().contains("Error: "), answer::body);
             }
-            while (server.requests() > 0) { // the count falls after the answer has left
-                Thread.onSpinWait();
-            }
+            server.awaitRequests(Duration.ofMinutes(1)); // the count falls after the answer has left
+            assertEquals(0, server.requests());
         }
     }
 }
