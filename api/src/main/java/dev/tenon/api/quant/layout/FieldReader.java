@@ -12,20 +12,6 @@ final class FieldReader {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final int[] POWERS_OF_THREE = {1, 3, 9, 27, 81};
-    /// Half of the powers of two from 2^-127 on, and of the floats of four bits exponent.
-    private static final float[] E8M0 = new float[256];
-
-    private static final float[] UE4M3 = new float[256];
-
-    static {
-        for (int e = 0; e < E8M0.length; e++) {
-            E8M0[e] = Math.scalb(1f, e - 128);
-            int x = e >> 3 & 15;
-            int m = e & 7;
-            float value = x == 0 ? Math.scalb(m, -10) : Math.scalb(1 + m / 8f, x - 8);
-            UE4M3[e] = e == 0x7f || e == 0x80 ? 0 : value;
-        }
-    }
 
     /// Bytes behind a block that are read too, and not used.
     static final int SLACK = Long.BYTES;
@@ -173,13 +159,6 @@ final class FieldReader {
     ///
     /// @param bits as [#read] gives them
     float value(int bits) {
-        return switch (type) {
-            case UNSIGNED, SIGNED, TRITS -> bits;
-            case F16 -> Float.float16ToFloat((short) bits);
-            case BF16 -> Float.intBitsToFloat(bits << Short.SIZE);
-            case F32 -> Float.intBitsToFloat(bits);
-            case E8M0_HALF -> E8M0[bits];
-            case UE4M3_HALF -> UE4M3[bits];
-        };
+        return type.value(bits);
     }
 }

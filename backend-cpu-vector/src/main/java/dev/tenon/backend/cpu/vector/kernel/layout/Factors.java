@@ -1,0 +1,104 @@
+package dev.tenon.backend.cpu.vector.kernel.layout;
+
+import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.api.quant.layout.Numbers;
+import dev.tenon.api.quant.layout.Scale;
+import dev.tenon.backend.cpu.vector.kernel.Species;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.FloatVector;
+
+/// The scales or the minimums of a span's blocks as float32.
+final class Factors {
+    private final FloatNumbers common;
+    /// Numbers that are read one by one; null where they are bytes.
+    private final FloatNumbers numbers;
+
+    private final int count;
+    private final float step;
+    private final float offset;
+    private final float factor;
+    private final boolean plain;
+    private final int repeat;
+
+    /// Chooses how to read factors.
+    ///
+    /// @param scale the factors
+    /// @param span where they are
+    /// @param factor what they are multiplied with, a power of two or its negative
+    /// @param group values under one of the numbers that are written
+    /// @param bytes whether their numbers are given as bytes
+    Factors(Scale scale, Span span, float factor, int group, boolean bytes) {
+        common = scale.common().map(all -> new FloatNumbers(all, span, 1)).orElse(null);
+        int each = span.size() / scale.count() / group;
+        numbers = bytes ? null : new FloatNumbers(scale.numbers(), span, each);
+        repeat = bytes ? each : 1;
+        count = bytes ? scale.count() : scale.count() * each;
+        step = scale.step();
+        offset = scale.offset();
+        this.factor = factor;
+        plain = common == null && offset == 0 && step * factor == 1;
+    }
+
+    /// {@return whether numbers are whole and int8}
+    ///
+    /// @param numbers the numbers
+    static boolean areBytes(Numbers numbers) {
+        return ByteNumbers.reads(numbers) && (numbers.type() != Numbers.Type.UNSIGNED || numbers.width() < Byte.SIZE);
+    }
+
+    /// Computes the factors of a row.
+    ///
+    /// @param w weights
+    /// @param at where the row's span begins
+    /// @param blocks its blocks
+    /// @param bytes their numbers, if those are bytes
+    /// @param from index of the first
+    /// @param apart bytes to those of the next block
+    /// @param out receives the factors, and what does not count after them
+    /// @param to index of the first
+    void read(MemorySegment w, long at, int blocks, byte[] bytes, int from, int apart, float[] out, int to) {
+        MemorySegment base = Memory.base(w);
+        if (numbers != null) {
+            numbers.read(base, at, blocks * count, out, to);
+            if (!plain) {
+                multiply(base, at, blocks, out, to);
+            }
+        } else {
+            for (int b = 0; b < blocks; b++) {
+                multiply(bytes, from + b * apart, common(base, at, b), out, to + b * count);
+            }
+        }
+        if (repeat > 1) {
+            repeat(out, to, blocks * count);
+        }
+    }
+
+    private float common(MemorySegment base, long at, int block) {
+        return common == null ? factor : factor * common.get(base, at, block);
+    }
+
+    private void multiply(MemorySegment base, long at, int blocks, float[] out, int to) {
+        for (int b = 0; b < blocks; b++) {
+            float all = common(base, at, b);
+            for (int i = to + b * count; i < to + (b + 1) * count; i++) {
+                out[i] = all * (out[i] * step + offset);
+            }
+        }
+    }
+
+    private void multiply(byte[] bytes, int from, float all, float[] out, int to) {
+        for (int i = 0; i < count; i += Species.LANES) {
+            FloatVector number = Species.floats(bytes, from + i);
+            number.mul(step).add(offset).mul(all).intoArray(out, to + i);
+        }
+    }
+
+    private void repeat(float[] out, int to, int numbers) {
+        for (int i = numbers - 1; i >= 0; i--) {
+            float one = out[to + i];
+            for (int k = 0; k < repeat; k++) {
+                out[to + i * repeat + k] = one;
+            }
+        }
+    }
+}
