@@ -7,11 +7,10 @@ import dev.tenon.backend.cpu.vector.kernel.layout.ByteStep.Place;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /// Numbers of at most eight bits, each as a byte.
 ///
@@ -28,46 +27,13 @@ final class ByteNumbers {
         this.perBlock = perBlock;
     }
 
-    /// What a load has of sixteen numbers.
+    /// What places of a step have in common.
     ///
-    /// @param order how many loads of theirs are before it
-    /// @param last whether it is the last one
-    /// @param bits first bit of each piece, counted from the load's first; -1 for none
-    /// @param widths bits of each
-    /// @param to lowest of them in the number; of trits the digit
-    private record Shape(int order, boolean last, List<Integer> bits, List<Integer> widths, List<Integer> to) {
-        /// {@return whether all pieces are at the same bits of neighbouring bytes}
-        boolean straight() {
-            for (int i = 0; i < LANES; i++) {
-                if (bits.get(i) != bits.getFirst() + Byte.SIZE * i
-                        || !widths.get(i).equals(widths.getFirst())
-                        || !to.get(i).equals(to.getFirst())) {
-                    return false;
-                }
-            }
-            return bits.getFirst() + widths.getFirst() <= Byte.SIZE;
-        }
-
-        ByteStep step(Place[] places, Finish finish, boolean trits) {
-            Finish then = last ? finish : Finish.NONE;
-            boolean adds = order > 0;
-            if (trits) {
-                return new TritStep(places, adds, then, array(bits), array(to));
-            }
-            return straight()
-                    ? new StraightStep(
-                            places,
-                            adds,
-                            then,
-                            bits.getFirst() - to.getFirst(),
-                            (1 << widths.getFirst()) - 1 << to.getFirst())
-                    : new SelectStep(places, adds, then, array(bits), array(widths), array(to));
-        }
-
-        private static int[] array(List<Integer> numbers) {
-            return numbers.stream().mapToInt(Integer::intValue).toArray();
-        }
-    }
+    /// @param order loads before it
+    /// @param last whether none follows
+    /// @param widths bits of each piece, of loads with neighbouring bytes; otherwise empty
+    /// @param lanes what each number gets of any other load
+    private record Shape(int order, boolean last, List<Integer> widths, List<Piece> lanes) {}
 
     /// {@return whether numbers can be read}
     ///
@@ -87,97 +53,63 @@ final class ByteNumbers {
         int flip = signed ? 1 << numbers.width() - 1 : 0;
         Finish finish =
                 new Finish((byte) (zero + flip), (byte) flip, Arrays.copyOf(table, table.length == 0 ? 0 : LANES));
+        boolean trits = numbers.type() == Numbers.Type.TRITS;
         int perBlock = Math.ceilDiv(numbers.count(), LANES) * LANES;
-        List<Map<Shape, List<Place>>> orders = new ArrayList<>();
+        Map<Shape, List<Place>> steps =
+                new TreeMap<>(Comparator.comparingInt(Shape::order).thenComparing(Shape::toString));
         for (int first = 0; first < numbers.count(); first += LANES) {
             List<List<Piece>> pieces = new ArrayList<>();
             for (int i = first; i < Math.min(first + LANES, numbers.count()); i++) {
                 pieces.add(numbers.pieces(i));
             }
             for (int block = 0; block < span.blocks(); block++) {
-                add(orders, pieces, span, block, block * perBlock + first);
+                add(steps, Load.all(pieces, span, block), block * perBlock + first, trits);
             }
         }
-        List<ByteStep> steps = new ArrayList<>();
-        boolean trits = numbers.type() == Numbers.Type.TRITS;
-        for (Map<Shape, List<Place>> shapes : orders) {
-            shapes.forEach((shape, places) -> {
-                places.sort(Comparator.comparingInt(Place::to));
-                steps.add(shape.step(places.toArray(Place[]::new), finish, trits));
-            });
-        }
-        return new ByteNumbers(steps.toArray(ByteStep[]::new), perBlock);
+        return new ByteNumbers(
+                steps.entrySet().stream()
+                        .map(step -> step(step.getKey(), step.getValue(), trits, finish))
+                        .toArray(ByteStep[]::new),
+                perBlock);
     }
 
-    /// Adds what sixteen numbers of a block are loaded by.
-    private static void add(
-            List<Map<Shape, List<Place>>> orders, List<List<Piece>> numbers, Span span, int block, int to) {
-        List<Load> loads = loads(numbers, span, block);
-        for (int order = 0; order < loads.size(); order++) {
-            if (orders.size() == order) {
-                orders.add(new LinkedHashMap<>());
-            }
-            Load load = loads.get(order);
+    /// Steps for sixteen numbers: one for up to two loads that have neighbouring bytes, one for each load after those.
+    private static void add(Map<Shape, List<Place>> steps, List<Load> loads, int to, boolean trits) {
+        int straight = 0;
+        while (!trits
+                && straight < Math.min(2, loads.size())
+                && loads.get(straight).isStraight()) {
+            straight++;
+        }
+        List<Load> together = loads.subList(0, straight);
+        if (straight > 0) {
             Shape shape = new Shape(
-                    order, order == loads.size() - 1, List.copyOf(load.bits), List.copyOf(load.widths), load.to);
-            orders.get(order).computeIfAbsent(shape, _ -> new ArrayList<>()).add(new Place(load.at, to));
+                    0,
+                    straight == loads.size(),
+                    together.stream().map(Load::width).toList(),
+                    List.of());
+            Place place = new Place(
+                    to,
+                    together.stream().map(Load::at).toList(),
+                    together.stream().map(Load::shift).toList());
+            steps.computeIfAbsent(shape, _ -> new ArrayList<>()).add(place);
+        }
+        for (int order = straight; order < loads.size(); order++) {
+            Load load = loads.get(order);
+            Shape shape = new Shape(order, order == loads.size() - 1, List.of(), load.lanes());
+            Place place = new Place(to, List.of(load.at()), List.of());
+            steps.computeIfAbsent(shape, _ -> new ArrayList<>()).add(place);
         }
     }
 
-    private record Load(int at, List<Integer> bits, List<Integer> widths, List<Integer> to) {
-        static Load at(int at) {
-            return new Load(
-                    at,
-                    new ArrayList<>(Collections.nCopies(LANES, -1)),
-                    new ArrayList<>(Collections.nCopies(LANES, 0)),
-                    new ArrayList<>(Collections.nCopies(LANES, 0)));
+    private static ByteStep step(Shape shape, List<Place> places, boolean trits, Finish finish) {
+        places.sort(Comparator.comparingInt(Place::to));
+        Finish then = shape.last ? finish : Finish.NONE;
+        boolean adds = shape.order > 0;
+        if (!shape.widths.isEmpty()) {
+            return new StraightStep(places, then, shape.widths);
         }
-
-        boolean has(Piece piece, int start) {
-            return start + piece.bit() >= Byte.SIZE * at
-                    && start + piece.bit() + piece.width() <= Byte.SIZE * (at + Span.LOAD);
-        }
-
-        void put(int lane, Piece piece, int start) {
-            bits.set(lane, start + piece.bit() - Byte.SIZE * at);
-            widths.set(lane, piece.width());
-            to.set(lane, piece.to());
-        }
-    }
-
-    private static List<Load> loads(List<List<Piece>> numbers, Span span, int block) {
-        List<Load> loads = new ArrayList<>();
-        int start = Byte.SIZE * block * span.bytes();
-        int most = numbers.stream().mapToInt(List::size).max().orElseThrow();
-        for (int p = 0; p < most; p++) {
-            boolean[] done = new boolean[numbers.size()];
-            while (true) {
-                int first = -1;
-                for (int i = 0; i < done.length; i++) {
-                    if (!done[i]
-                            && p < numbers.get(i).size()
-                            && (first < 0
-                                    || numbers.get(i).get(p).bit()
-                                            < numbers.get(first).get(p).bit())) {
-                        first = i;
-                    }
-                }
-                if (first < 0) {
-                    break;
-                }
-                Load load = Load.at(span.loadAt(block, numbers.get(first).get(p).bit() / Byte.SIZE, Span.LOAD));
-                for (int i = 0; i < done.length; i++) {
-                    if (!done[i]
-                            && p < numbers.get(i).size()
-                            && load.has(numbers.get(i).get(p), start)) {
-                        load.put(i, numbers.get(i).get(p), start);
-                        done[i] = true;
-                    }
-                }
-                loads.add(load);
-            }
-        }
-        return loads;
+        return trits ? new TritStep(places, adds, then, shape.lanes) : new SelectStep(places, adds, then, shape.lanes);
     }
 
     /// Unpacks numbers of some rows.

@@ -1,23 +1,22 @@
 package dev.tenon.backend.cpu.vector.kernel.layout;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
-import dev.tenon.api.kernel.cpu.Memory;
-import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.util.List;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/// Computes one piece of sixteen numbers at a time, for all that lie alike: a load, a few instructions and a store.
+/// Computes pieces of numbers that lie alike, sixteen at a time: a load or two, a few instructions and a store.
 ///
 /// The first step of some numbers stores its pieces, the others add theirs; the last one makes levels of them.
 abstract class ByteStep {
     /// Vectors of numbers: sixteen, at every width, so that the smallest blocks fill one.
     static final VectorSpecies<Byte> BYTES = ByteVector.SPECIES_128;
 
-    private final int[] from;
-    private final int[] to;
+    /// Where numbers go, a vector of them each; ascending.
+    final int[] to;
+
     private final boolean adds;
     private final Finish finish;
 
@@ -31,15 +30,15 @@ abstract class ByteStep {
         static final Finish NONE = new Finish((byte) 0, (byte) 0, new byte[0]);
     }
 
-    /// Where sixteen numbers are and where they go.
+    /// Sixteen numbers.
     ///
-    /// @param from first byte that is loaded, counted from the span's first
     /// @param to index of the first number
-    record Place(int from, int to) {}
+    /// @param from first byte of each load, counted from the span's first
+    /// @param shifts first bit of each load's pieces in their bytes
+    record Place(int to, List<Integer> from, List<Integer> shifts) {}
 
-    ByteStep(Place[] places, boolean adds, Finish finish) {
-        this.from = Arrays.stream(places).mapToInt(Place::from).toArray();
-        this.to = Arrays.stream(places).mapToInt(Place::to).toArray();
+    ByteStep(List<Place> places, boolean adds, Finish finish) {
+        this.to = places.stream().mapToInt(Place::to).toArray();
         this.adds = adds;
         this.finish = finish;
     }
@@ -67,16 +66,13 @@ abstract class ByteStep {
         return places;
     }
 
-    /// {@return what is loaded for a place}
+    /// Stores pieces.
+    ///
+    /// @param pieces the pieces
+    /// @param out receives them
+    /// @param at index of the first
     @ForceInline
-    final ByteVector load(MemorySegment base, long at, int place) {
-        return ByteVector.fromMemorySegment(BYTES, base, at + from[place] & Memory.ADDRESS, Species.LE);
-    }
-
-    /// Stores pieces at a place.
-    @ForceInline
-    final void store(ByteVector pieces, byte[] out, int first, int place) {
-        int at = first + to[place];
+    final void store(ByteVector pieces, byte[] out, int at) {
         ByteVector v = adds ? pieces.or(ByteVector.fromArray(BYTES, out, at)) : pieces;
         if (finish.table.length > 0) {
             v.selectFrom(ByteVector.fromArray(BYTES, finish.table, 0)).intoArray(out, at);
@@ -85,5 +81,15 @@ abstract class ByteStep {
         } else {
             v.sub(finish.zero).intoArray(out, at);
         }
+    }
+
+    /// {@return whether nothing but [Finish#zero] is to be done before a store}
+    final boolean isPlain() {
+        return !adds && finish.table.length == 0 && finish.flip == 0;
+    }
+
+    /// {@return what is subtracted}
+    final byte zero() {
+        return finish.zero;
     }
 }

@@ -46,50 +46,66 @@ final class Factors {
         return ByteNumbers.reads(numbers) && (numbers.type() != Numbers.Type.UNSIGNED || numbers.width() < Byte.SIZE);
     }
 
-    /// Computes the factors of a row.
+    /// Computes the factors of some rows.
     ///
     /// @param w weights
-    /// @param at where the row's span begins
-    /// @param blocks its blocks
-    /// @param bytes their numbers, if those are bytes
+    /// @param at where the first row's span begins
+    /// @param apart bytes to the next row's span
+    /// @param rows number of rows
+    /// @param blocks blocks of each
+    /// @param bytes their numbers, if those are bytes: [Span#VALUES] a row
     /// @param from index of the first
-    /// @param apart bytes to those of the next block
+    /// @param blockBytes bytes to those of the next block
     /// @param out receives the factors, and what does not count after them
     /// @param to index of the first
-    void read(MemorySegment w, long at, int blocks, byte[] bytes, int from, int apart, float[] out, int to) {
+    /// @param outApart floats to those of the next row
+    void read(
+            MemorySegment w,
+            long at,
+            long apart,
+            int rows,
+            int blocks,
+            byte[] bytes,
+            int from,
+            int blockBytes,
+            float[] out,
+            int to,
+            int outApart) {
         MemorySegment base = Memory.base(w);
-        if (numbers != null) {
-            numbers.read(base, at, blocks * count, out, to);
-            if (!plain) {
-                multiply(base, at, blocks, out, to);
+        for (int r = 0; r < rows; r++) {
+            long p = at + r * apart;
+            int o = to + r * outApart;
+            if (numbers == null) {
+                multiply(base, p, blocks, bytes, from + r * Span.VALUES, blockBytes, out, o);
+            } else {
+                numbers.read(base, p, blocks * count, out, o);
+                if (!plain) {
+                    multiply(base, p, blocks, out, o);
+                }
             }
-        } else {
-            for (int b = 0; b < blocks; b++) {
-                multiply(bytes, from + b * apart, common(base, at, b), out, to + b * count);
+            if (repeat > 1) {
+                repeat(out, o, blocks * count);
             }
-        }
-        if (repeat > 1) {
-            repeat(out, to, blocks * count);
         }
     }
 
-    private float common(MemorySegment base, long at, int block) {
-        return common == null ? factor : factor * common.get(base, at, block);
+    private void multiply(
+            MemorySegment base, long at, int blocks, byte[] bytes, int from, int blockBytes, float[] out, int to) {
+        for (int b = 0; b < blocks; b++) {
+            float all = common == null ? factor : factor * common.get(base, at, b);
+            for (int i = 0; i < count; i += Species.LANES) {
+                FloatVector number = Species.floats(bytes, from + b * blockBytes + i);
+                number.mul(step).add(offset).mul(all).intoArray(out, to + b * count + i);
+            }
+        }
     }
 
     private void multiply(MemorySegment base, long at, int blocks, float[] out, int to) {
         for (int b = 0; b < blocks; b++) {
-            float all = common(base, at, b);
+            float all = common == null ? factor : factor * common.get(base, at, b);
             for (int i = to + b * count; i < to + (b + 1) * count; i++) {
                 out[i] = all * (out[i] * step + offset);
             }
-        }
-    }
-
-    private void multiply(byte[] bytes, int from, float all, float[] out, int to) {
-        for (int i = 0; i < count; i += Species.LANES) {
-            FloatVector number = Species.floats(bytes, from + i);
-            number.mul(step).add(offset).mul(all).intoArray(out, to + i);
         }
     }
 

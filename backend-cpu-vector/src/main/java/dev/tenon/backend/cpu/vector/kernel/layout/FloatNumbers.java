@@ -5,6 +5,7 @@ import dev.tenon.api.quant.layout.Numbers;
 import dev.tenon.api.quant.layout.Numbers.Piece;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -13,8 +14,12 @@ final class FloatNumbers {
     private final Numbers.Type type;
     private final int signShift;
     private final BitNumbers bits;
-    /// Where each number is, if all are in half precision and whole bytes; else null.
-    private final int[] halves;
+    /// The first byte of each.
+    private final int[] from;
+    /// Whether all are in half precision and begin with a byte.
+    private final boolean halves;
+    /// What each byte is, if all are one; else empty.
+    private final float[] table;
 
     /// Chooses how to read numbers.
     ///
@@ -29,17 +34,18 @@ final class FloatNumbers {
                 .mapToObj(i -> numbers.pieces(i / repeat))
                 .toList();
         bits = new BitNumbers(pieces, span);
-        boolean aligned = type == Numbers.Type.F16
-                && pieces.stream()
-                        .allMatch(all -> all.size() == 1 && all.getFirst().bit() % Byte.SIZE == 0);
-        halves = aligned
-                ? IntStream.range(0, count * span.blocks())
-                        .map(i -> {
-                            Piece half = pieces.get(i % count).getFirst();
-                            return i / count * span.bytes() + half.bit() / Byte.SIZE;
-                        })
-                        .toArray()
-                : null;
+        boolean whole = pieces.stream()
+                .allMatch(all -> all.size() == 1 && all.getFirst().bit() % Byte.SIZE == 0);
+        boolean bytes = whole && numbers.width() == Byte.SIZE;
+        halves = whole && type == Numbers.Type.F16;
+        from = IntStream.range(0, count * span.blocks())
+                .map(i -> i / count * span.bytes()
+                        + pieces.get(i % count).getFirst().bit() / Byte.SIZE)
+                .toArray();
+        table = new float[bytes ? 1 << Byte.SIZE : 0];
+        for (int i = 0; i < table.length; i++) {
+            table[i] = type.value(i << signShift >> signShift);
+        }
     }
 
     /// {@return a number}
@@ -48,7 +54,9 @@ final class FloatNumbers {
     /// @param at where the span begins
     /// @param number which of the span's numbers
     float get(MemorySegment base, long at, int number) {
-        return halves != null ? Species.f16(base, at + halves[number] & Memory.ADDRESS) : value(base, at, number);
+        return halves
+                ? Species.f16(base, at + from[number] & Memory.ADDRESS)
+                : type.value(bits.bits(base, at, number) << signShift >> signShift);
     }
 
     /// Reads the first numbers of a span.
@@ -59,18 +67,18 @@ final class FloatNumbers {
     /// @param out receives them
     /// @param to index of the first
     void read(MemorySegment base, long at, int count, float[] out, int to) {
-        if (halves != null) {
+        if (halves) {
             for (int i = 0; i < count; i++) {
-                out[to + i] = Species.f16(base, at + halves[i] & Memory.ADDRESS);
+                out[to + i] = Species.f16(base, at + from[i] & Memory.ADDRESS);
+            }
+        } else if (table.length > 0) {
+            for (int i = 0; i < count; i++) {
+                out[to + i] = table[base.get(ValueLayout.JAVA_BYTE, at + from[i] & Memory.ADDRESS) & 0xFF];
             }
         } else {
             for (int i = 0; i < count; i++) {
-                out[to + i] = value(base, at, i);
+                out[to + i] = get(base, at, i);
             }
         }
-    }
-
-    private float value(MemorySegment base, long at, int number) {
-        return type.value(bits.bits(base, at, number) << signShift >> signShift);
     }
 }

@@ -145,15 +145,10 @@ public final class SpanReader {
         if (bytes != null) {
             bytes.read(w, at, apart, rows, blocks, memory, spare, Span.VALUES);
         }
-        for (int r = 0; r < rows; r++) {
-            long p = at + r * apart;
-            int from = spare + r * Span.VALUES;
-            int o = to + r * outApart;
-            scales.read(w, p, blocks, memory, from, perBlock, out, o);
-            if (offsets != null) {
-                int second = o + Span.VALUES / group;
-                offsets.read(w, p, blocks, memory, from + secondBytes, perBlock, out, second);
-            }
+        scales.read(w, at, apart, rows, blocks, memory, spare, perBlock, out, to, outApart);
+        if (offsets != null) {
+            int second = to + Span.VALUES / group;
+            offsets.read(w, at, apart, rows, blocks, memory, spare + secondBytes, perBlock, out, second, outApart);
         }
     }
 }
