@@ -19,6 +19,8 @@ final class Factors {
     private final float factor;
     private final boolean plain;
     private final int repeat;
+    /// Where the common factor is, if it is in half precision, blocks are spans and numbers are bytes; otherwise -1.
+    private final int commonAt;
 
     /// Chooses how to read factors.
     ///
@@ -32,6 +34,7 @@ final class Factors {
         int each = span.size() / scale.count() / group;
         numbers = bytes ? null : new FloatNumbers(scale.numbers(), span, each);
         repeat = bytes ? each : 1;
+        commonAt = bytes && repeat == 1 && span.blocks() == 1 && common != null ? common.halfAt(0) : -1;
         count = bytes ? scale.count() : scale.count() * each;
         step = scale.step();
         offset = scale.offset();
@@ -72,6 +75,10 @@ final class Factors {
             int to,
             int outApart) {
         MemorySegment base = Memory.base(w);
+        if (commonAt >= 0) {
+            one(base, at, apart, rows, bytes, from, out, to, outApart);
+            return;
+        }
         for (int r = 0; r < rows; r++) {
             long p = at + r * apart;
             int o = to + r * outApart;
@@ -85,6 +92,30 @@ final class Factors {
             }
             if (repeat > 1) {
                 repeat(out, o, blocks * count);
+            }
+        }
+    }
+
+    /// The usual case: a block is the span.
+    private void one(
+            MemorySegment base,
+            long at,
+            long apart,
+            int rows,
+            byte[] bytes,
+            int from,
+            float[] out,
+            int to,
+            int outApart) {
+        for (int r = 0; r < rows; r++) {
+            float all = factor * Species.f16(base, at + r * apart + commonAt & Memory.ADDRESS);
+            int f = from + r * Span.VALUES;
+            int o = to + r * outApart;
+            FloatVector number = Species.floats(bytes, f);
+            number.mul(step).add(offset).mul(all).intoArray(out, o);
+            for (int i = Species.LANES; i < count; i += Species.LANES) {
+                number = Species.floats(bytes, f + i);
+                number.mul(step).add(offset).mul(all).intoArray(out, o + i);
             }
         }
     }

@@ -48,6 +48,13 @@ final class FloatNumbers {
         }
     }
 
+    /// {@return where a number in half precision begins; -1 if it is none, or begins within a byte}
+    ///
+    /// @param number which of the span's numbers
+    int halfAt(int number) {
+        return halves ? from[number] : -1;
+    }
+
     /// {@return a number}
     ///
     /// @param base memory
