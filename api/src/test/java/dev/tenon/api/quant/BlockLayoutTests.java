@@ -14,8 +14,11 @@ import dev.tenon.api.quant.layout.Scale;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BlockLayoutTests {
     /// Eight values: four bytes of two levels each, their fifth bits in byte 6, whose bits 0 and 7 are two scales too.
@@ -143,5 +146,28 @@ class BlockLayoutTests {
     private static void refused(String why, Executable made) {
         String message = assertThrows(IllegalArgumentException.class, made).getMessage();
         assertTrue(message.contains(why), message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9})
+    void numbersInARowAreThoseOfTheirBits(int width) {
+        byte[] block = new byte[2 + 40];
+        new Random(width).nextBytes(block);
+        block[0] = 0;
+        block[1] = 0x3C; // 1 in half precision
+        for (int step : new int[] {width, width + 1}) {
+            for (int first : new int[] {0, 3}) {
+                for (Numbers.Type type : new Numbers.Type[] {Numbers.Type.UNSIGNED, Numbers.Type.SIGNED}) {
+                    Numbers levels =
+                            Numbers.of(type, BitField.of(width).at(2, first).bits(24, step));
+                    float[] values = new float[24];
+                    BlockLayout.of(24, block.length, levels, 1, Scale.f16(0))
+                            .decode(MemorySegment.ofArray(block), 0, values, 0, 24);
+                    for (int i = 0; i < 24; i++) {
+                        assertEquals(levels.get(block, 0, i) - 1, values[i], type + " " + i + " of step " + step);
+                    }
+                }
+            }
+        }
     }
 }

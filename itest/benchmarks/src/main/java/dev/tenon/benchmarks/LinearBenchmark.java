@@ -2,6 +2,7 @@ package dev.tenon.benchmarks;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
@@ -38,8 +39,9 @@ public class LinearBenchmark {
     @Param({"F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q4_0", "Q3_K", "Q2_K"})
     public String format;
 
-    /// Which kernel: `vector`, or `scalar` for the reference that runs any format.
-    @Param({"vector", "scalar"})
+    /// Which kernel: `vector`, `layout` for the one that is made of the format's layout, or `scalar` for the reference
+    /// that runs any format.
+    @Param({"vector", "layout", "scalar"})
     public String kernel;
 
     /// Activation rows: 1 is decode.
@@ -75,12 +77,16 @@ public class LinearBenchmark {
     /// Makes weights and activations, and checks the product.
     @Setup(Level.Trial)
     public void setUp() {
-        boolean scalar = kernel.equals("scalar");
-        packing = scalar ? null : VectorKernels.packed(format);
-        code = scalar ? new ScalarLinear(Services.format(format), "scalar") : VectorKernels.linear(format);
-        Check.that("there is a Vector API kernel for " + format, code != null || packing != null);
+        QuantFormat weights = Services.format(format);
+        packing = kernel.equals("vector") ? VectorKernels.packed(format) : null;
+        code = switch (kernel) {
+            case "scalar" -> new ScalarLinear(weights, "scalar");
+            case "layout" -> VectorKernels.layout(weights, n);
+            default -> VectorKernels.linear(weights, n);
+        };
+        Check.that("there is a kernel " + kernel + " for " + format, code != null || packing != null);
         arena = Arena.ofShared();
-        matrix = new Matrix(arena, Services.format(format), rows, n, tokens, tokens == 1 ? (long) megabytes << 20 : 0);
+        matrix = new Matrix(arena, weights, rows, n, tokens, tokens == 1 ? (long) megabytes << 20 : 0);
         if (packing == null) {
             scratch = Scratch.of(code, n);
         } else {

@@ -9,23 +9,10 @@ import java.util.List;
 /// Reads the numbers of one kind out of blocks: their fields, cut into pieces that lie equally far apart.
 final class FieldReader {
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long ONES = 0x0101010101010101L;
     private static final int[] POWERS_OF_THREE = {1, 3, 9, 27, 81};
-    /// Half of the powers of two from 2^-127 on, and of the floats of four bits exponent.
-    private static final float[] E8M0 = new float[256];
-
-    private static final float[] UE4M3 = new float[256];
-
-    static {
-        for (int e = 0; e < E8M0.length; e++) {
-            E8M0[e] = Math.scalb(1f, e - 128);
-            int x = e >> 3 & 15;
-            int m = e & 7;
-            float value = x == 0 ? Math.scalb(m, -10) : Math.scalb(1 + m / 8f, x - 8);
-            UE4M3[e] = e == 0x7f || e == 0x80 ? 0 : value;
-        }
-    }
 
     /// Bytes behind a block that are read too, and not used.
     static final int SLACK = Long.BYTES;
@@ -39,8 +26,18 @@ final class FieldReader {
     /// @param width bits of each
     /// @param to the lowest of them in the number; of trits the digit
     private record Row(int number, int count, int bit, int step, int width, int to) {
-        boolean inBytes() {
-            return step % Byte.SIZE == 0 && bit % Byte.SIZE + width <= Byte.SIZE;
+        /// Whether pieces are at the same bits of neighbouring bytes.
+        boolean areNeighbours() {
+            return step == Byte.SIZE && bit % Byte.SIZE + width <= Byte.SIZE && inEights();
+        }
+
+        /// Whether eight pieces are within a long, and those after them as many bytes later as pieces are bits apart.
+        boolean followOneAnother() {
+            return step < Byte.SIZE && step >= width && inEights();
+        }
+
+        private boolean inEights() {
+            return count % Byte.SIZE == 0;
         }
     }
 
@@ -48,6 +45,8 @@ final class FieldReader {
     private final int signShift;
     private final Row[] rows;
     final int count;
+    /// First byte of a number that is alone, in half precision and whole bytes; otherwise -1.
+    private final int half;
 
     FieldReader(Numbers numbers) {
         type = numbers.type();
@@ -64,6 +63,9 @@ final class FieldReader {
             number += run.getFirst().count();
         }
         rows = all.toArray(Row[]::new);
+        half = type == Numbers.Type.F16 && count == 1 && rows.length == 1 && rows[0].bit % Byte.SIZE == 0
+                ? rows[0].bit / Byte.SIZE
+                : -1;
     }
 
     private void addRows(List<Row> all, BitField field, int number, int to) {
@@ -76,6 +78,16 @@ final class FieldReader {
         }
     }
 
+    /// {@return whether [#readBytes] can read the numbers: whole ones of at most eight bits}
+    boolean areBytes() {
+        return type.whole() && (type == Numbers.Type.TRITS || signShift >= Integer.SIZE - Byte.SIZE);
+    }
+
+    /// {@return the bits of a byte that [#readBytes] wrote that count; all with a sign}
+    int byteMask() {
+        return type == Numbers.Type.SIGNED ? -1 : 0xFF;
+    }
+
     /// Reads the bits of all numbers, with their signs if they have such.
     ///
     /// @param in holds the block, and at least [#SLACK] bytes more
@@ -84,11 +96,14 @@ final class FieldReader {
     void read(byte[] in, int block, int[] out) {
         for (Row row : rows) {
             if (type == Numbers.Type.TRITS) {
-                readTrits(row, in, block, out);
-            } else if (row.inBytes()) {
-                readBytes(row, in, block, out);
+                for (int i = 0; i < row.count; i++) {
+                    out[row.number + i] = trit(row, in, block, i);
+                }
             } else {
-                readBits(row, in, block, out);
+                for (int i = 0; i < row.count; i++) {
+                    int bits = bits(row, in, block, i);
+                    out[row.number + i] = row.to == 0 ? bits : out[row.number + i] | bits;
+                }
             }
         }
         if (type == Numbers.Type.SIGNED) {
@@ -98,49 +113,90 @@ final class FieldReader {
         }
     }
 
-    // The loops over neighbouring bytes become vector code.
-    private static void readBytes(Row row, byte[] in, int block, int[] out) {
-        int from = block + row.bit / Byte.SIZE;
-        int step = row.step / Byte.SIZE;
+    /// Reads all numbers, each as a byte, eight at a time where the pattern allows it.
+    ///
+    /// @param in holds the block, and at least [#SLACK] bytes more
+    /// @param block index of its first byte
+    /// @param out receives them from index 0
+    void readBytes(byte[] in, int block, byte[] out) {
+        for (Row row : rows) {
+            if (type == Numbers.Type.TRITS) {
+                for (int i = 0; i < row.count; i++) {
+                    out[row.number + i] = (byte) trit(row, in, block, i);
+                }
+            } else if (row.areNeighbours()) {
+                readNeighbours(row, in, block + row.bit / Byte.SIZE, out);
+            } else if (row.followOneAnother()) {
+                readRow(row, in, block + row.bit / Byte.SIZE, out);
+            } else {
+                for (int i = 0; i < row.count; i++) {
+                    int bits = bits(row, in, block, i);
+                    out[row.number + i] = (byte) (row.to == 0 ? bits : out[row.number + i] | bits);
+                }
+            }
+        }
+        int shift = signShift - (Integer.SIZE - Byte.SIZE);
+        if (type == Numbers.Type.SIGNED && shift > 0) {
+            for (int i = 0; i < count; i++) {
+                out[i] = (byte) ((byte) (out[i] << shift) >> shift);
+            }
+        }
+    }
+
+    private static void readNeighbours(Row row, byte[] in, int from, byte[] out) {
         int shift = row.bit % Byte.SIZE;
-        int mask = (1 << row.width) - 1;
-        int number = row.number;
-        int count = row.count;
-        int to = row.to;
-        if (step != 1) {
-            for (int i = 0; i < count; i++) {
-                int bits = (in[from + i * step] >> shift & mask) << to;
-                out[number + i] = to == 0 ? bits : out[number + i] | bits;
-            }
-        } else if (to == 0) {
-            for (int i = 0; i < count; i++) {
-                out[number + i] = in[from + i] >> shift & mask;
-            }
-        } else {
-            for (int i = 0; i < count; i++) {
-                out[number + i] |= (in[from + i] >> shift & mask) << to;
-            }
+        long mask = ((1 << row.width) - 1) * ONES;
+        for (int i = 0; i < row.count; i += Byte.SIZE) {
+            put(row, i, (long) LONG.get(in, from + i) >>> shift & mask, out);
         }
     }
 
-    private static void readBits(Row row, byte[] in, int block, int[] out) {
-        for (int i = 0; i < row.count; i++) {
-            int bits = bits(in, block, row.bit + i * row.step, row.width) << row.to;
-            out[row.number + i] = row.to == 0 ? bits : out[row.number + i] | bits;
+    private static void readRow(Row row, byte[] in, int from, byte[] out) {
+        int step = row.step;
+        int shift = row.bit % Byte.SIZE;
+        // The upper four of eight numbers go to the upper 32 bits, of those two to 16 bits, and one to a byte.
+        long four = (1L << 4 * step) - 1;
+        long two = ((1L << 2 * step) - 1) * 0x0000000100000001L;
+        long one = ((1L << step) - 1) * 0x0001000100010001L;
+        long mask = ((1L << row.width) - 1) * ONES;
+        for (int i = 0; i < row.count; i += Byte.SIZE) {
+            long x = (long) LONG.get(in, from + i / Byte.SIZE * step) >>> shift;
+            x = x & four | x << 32 - 4 * step & four << 32;
+            x = x & two | x << 16 - 2 * step & two << 16;
+            x = (x & one | x << 8 - step & one << 8) & mask;
+            put(row, i, x, out);
         }
     }
 
-    private static int bits(byte[] in, int block, int bit, int width) {
+    private static void put(Row row, int i, long eight, byte[] out) {
+        int to = row.number + i;
+        LONG.set(out, to, row.to == 0 ? eight : (long) LONG.get(out, to) | eight << row.to);
+    }
+
+    private static int bits(Row row, byte[] in, int block, int i) {
+        int bit = row.bit + i * row.step;
         long window = (long) LONG.get(in, block + bit / Byte.SIZE);
-        return (int) (window >>> bit % Byte.SIZE & (1L << width) - 1);
+        return (int) (window >>> bit % Byte.SIZE & (1L << row.width) - 1) << row.to;
     }
 
-    private static void readTrits(Row row, byte[] in, int block, int[] out) {
-        int from = block + row.bit / Byte.SIZE;
-        for (int i = 0; i < row.count; i++) {
-            int q = in[from + i * row.step / Byte.SIZE] * POWERS_OF_THREE[row.to] & 0xff;
-            out[row.number + i] = q * 3 >> Byte.SIZE;
+    private static int trit(Row row, byte[] in, int block, int i) {
+        int q = in[block + (row.bit + i * row.step) / Byte.SIZE] * POWERS_OF_THREE[row.to] & 0xff;
+        return q * 3 >> Byte.SIZE;
+    }
+
+    /// {@return the first number}
+    ///
+    /// @param in holds the block, and at least [#SLACK] bytes more
+    /// @param block index of its first byte
+    float first(byte[] in, int block) {
+        if (half >= 0) {
+            return Float.float16ToFloat((short) SHORT.get(in, block + half));
         }
+        int bits = 0;
+        for (Row row : rows) {
+            bits |= row.number == 0 ? bits(row, in, block, 0) : 0;
+        }
+        return value(type == Numbers.Type.SIGNED ? bits << signShift >> signShift : bits);
     }
 
     /// Reads numbers of 16 or 32 bits that are blocks by themselves.
@@ -173,13 +229,6 @@ final class FieldReader {
     ///
     /// @param bits as [#read] gives them
     float value(int bits) {
-        return switch (type) {
-            case UNSIGNED, SIGNED, TRITS -> bits;
-            case F16 -> Float.float16ToFloat((short) bits);
-            case BF16 -> Float.intBitsToFloat(bits << Short.SIZE);
-            case F32 -> Float.intBitsToFloat(bits);
-            case E8M0_HALF -> E8M0[bits];
-            case UE4M3_HALF -> UE4M3[bits];
-        };
+        return type.value(bits);
     }
 }

@@ -2,6 +2,7 @@ package dev.tenon.api.quant.layout;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /// Decodes blocks of a layout, as [BlockLayout#decode] says.
 final class LayoutDecoder {
@@ -13,6 +14,7 @@ final class LayoutDecoder {
 
     private static final class Scratch {
         byte[] bytes = new byte[PORTION_BYTES];
+        byte[] small = new byte[0];
         int[] levels = new int[0];
         int[] bits = new int[0];
         float[] scales = new float[0];
@@ -24,6 +26,7 @@ final class LayoutDecoder {
                 bytes = new byte[blockBytes + FieldReader.SLACK];
             }
             if (levels.length < values) {
+                small = new byte[values + FieldReader.SLACK];
                 levels = new int[values];
                 bits = new int[values];
                 scales = new float[values];
@@ -45,23 +48,37 @@ final class LayoutDecoder {
                     scale.offset());
         }
 
-        void read(byte[] in, int block, int[] bits, float[] out) {
-            float factor = 1;
-            if (common != null) {
-                common.read(in, block, bits);
-                factor = common.value(bits[0]);
+        void read(byte[] in, int block, Scratch scratch, float[] out) {
+            int count = numbers.count;
+            if (count == 1) {
+                out[0] = numbers.first(in, block);
+            } else if (numbers.areBytes()) {
+                numbers.readBytes(in, block, scratch.small);
+                for (int g = 0; g < count; g++) {
+                    out[g] = scratch.small[g] & numbers.byteMask();
+                }
+            } else {
+                numbers.read(in, block, scratch.bits);
+                for (int g = 0; g < count; g++) {
+                    out[g] = numbers.value(scratch.bits[g]);
+                }
             }
-            numbers.read(in, block, bits);
-            for (int g = 0; g < numbers.count; g++) {
-                float number = numbers.value(bits[g]);
-                // Left out where nothing changes, so that even the sign of a zero stays.
-                if (step != 1) {
-                    number *= step;
+            // Left out where nothing changes, so that even the sign of a zero stays.
+            if (step != 1) {
+                for (int g = 0; g < count; g++) {
+                    out[g] *= step;
                 }
-                if (offset != 0) {
-                    number += offset;
+            }
+            if (offset != 0) {
+                for (int g = 0; g < count; g++) {
+                    out[g] += offset;
                 }
-                out[g] = common != null ? factor * number : number;
+            }
+            if (common != null) {
+                float factor = common.first(in, block);
+                for (int g = 0; g < count; g++) {
+                    out[g] = factor * out[g];
+                }
             }
         }
     }
@@ -72,7 +89,10 @@ final class LayoutDecoder {
     private final ScaleReader scales;
     private final ScaleReader minimums;
     private final ScaleReader shifts;
-    /// What levels stand for, entry by entry; null where they are numbers themselves.
+    /// Whether numbers come from levels of at most eight bits one by one, and there are as many minimums as scales, if
+    /// any.
+    private final boolean usual;
+    /// What levels stand for: entry by entry, and of usual ones each byte.
     private final float[] table;
 
     LayoutDecoder(BlockLayout layout) {
@@ -82,15 +102,30 @@ final class LayoutDecoder {
         this.scales = layout.scales().map(ScaleReader::of).orElse(null);
         this.minimums = layout.minimums().map(ScaleReader::of).orElse(null);
         this.shifts = layout.shifts().map(ScaleReader::of).orElse(null);
-        this.table = layout.codeBook().map(LayoutDecoder::table).orElse(null);
+        this.usual = scales != null
+                && signs == null
+                && shifts == null
+                && levels.areBytes()
+                && levels.count == layout.size()
+                && (minimums == null || minimums.numbers.count == scales.numbers.count);
+        this.table = table(layout, usual);
     }
 
-    private static float[] table(CodeBook book) {
-        float[] table = new float[book.levels() * book.length()];
+    private static float[] table(BlockLayout layout, boolean ofBytes) {
+        CodeBook book = layout.codeBook().orElse(null);
+        float[] table = new float[book != null ? book.levels() * book.length() : 0];
         for (int i = 0; i < table.length; i++) {
             table[i] = book.number(i / book.length(), i % book.length());
         }
-        return table;
+        if (!ofBytes) {
+            return table;
+        }
+        float[] bytes = Arrays.copyOf(table, 1 << Byte.SIZE);
+        boolean signed = layout.levels().type() == Numbers.Type.SIGNED;
+        for (int q = 0; book == null && q < bytes.length; q++) {
+            bytes[q] = (signed ? (byte) q : q) - layout.zero();
+        }
+        return bytes;
     }
 
     void decode(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
@@ -130,24 +165,25 @@ final class LayoutDecoder {
     }
 
     private void decodeBlock(Scratch scratch, int block, float[] out, int to) {
-        levels.read(scratch.bytes, block, scratch.levels);
-        scales.read(scratch.bytes, block, scratch.bits, scratch.scales);
+        scales.read(scratch.bytes, block, scratch, scratch.scales);
         if (minimums != null) {
-            minimums.read(scratch.bytes, block, scratch.bits, scratch.minimums);
+            minimums.read(scratch.bytes, block, scratch, scratch.minimums);
         }
-        if (signs == null && shifts == null && (minimums == null || minimums.numbers.count == scales.numbers.count)) {
+        if (usual) {
+            levels.readBytes(scratch.bytes, block, scratch.small);
             scaleLevels(scratch, out, to);
             return;
         }
+        levels.read(scratch.bytes, block, scratch.levels);
         int size = layout.size();
         for (int i = 0; i < size; i++) {
-            out[to + i] = table == null ? scratch.levels[i] - layout.zero() : number(scratch.levels, i);
+            out[to + i] = table.length == 0 ? scratch.levels[i] - layout.zero() : number(scratch.levels, i);
         }
         if (signs != null) {
             negate(scratch, block, out, to);
         }
         if (shifts != null) {
-            shifts.read(scratch.bytes, block, scratch.bits, scratch.shifts);
+            shifts.read(scratch.bytes, block, scratch, scratch.shifts);
             for (int i = 0; i < size; i++) {
                 out[to + i] += scratch.shifts[i / (size / shifts.numbers.count)];
             }
@@ -167,34 +203,35 @@ final class LayoutDecoder {
         return table[q[i / each] * each + i % each];
     }
 
-    /// The usual case: numbers from levels one by one, and as many minimums as scales, if any.
     private void scaleLevels(Scratch scratch, float[] out, int to) {
-        int[] q = scratch.levels;
         int group = layout.size() / scales.numbers.count;
-        int zero = layout.zero();
-        boolean single = table != null && levels.count == layout.size();
         for (int g = 0; g < scales.numbers.count; g++) {
-            float scale = scratch.scales[g];
-            int from = g * group;
-            if (table == null) {
-                for (int i = from; i < from + group; i++) {
-                    out[to + i] = scale * (q[i] - zero);
-                }
-            } else if (single) {
-                for (int i = from; i < from + group; i++) {
-                    out[to + i] = scale * table[q[i]];
-                }
-            } else {
-                for (int i = from; i < from + group; i++) {
-                    out[to + i] = scale * number(q, i);
-                }
-            }
-            if (minimums != null) {
-                float minimum = scratch.minimums[g];
-                for (int i = from; i < from + group; i++) {
-                    out[to + i] -= minimum;
-                }
-            }
+            float minimum = minimums == null ? 0 : scratch.minimums[g];
+            scale(scratch.small, g * group, group, table, scratch.scales[g], minimum, out, to + g * group);
+        }
+    }
+
+    /// Eight values at a time, written out: the compiler would make vector code of a loop over single ones, which
+    /// groups are too short for.
+    private static void scale(
+            byte[] q, int from, int count, float[] table, float scale, float minimum, float[] out, int to) {
+        int i = 0;
+        for (; i + Byte.SIZE <= count; i += Byte.SIZE) {
+            long eight = (long) FieldReader.LONG.get(q, from + i);
+            int low = (int) eight;
+            int high = (int) (eight >>> Integer.SIZE);
+            int o = to + i;
+            out[o] = scale * table[low & 0xFF] - minimum;
+            out[o + 1] = scale * table[low >> 8 & 0xFF] - minimum;
+            out[o + 2] = scale * table[low >> 16 & 0xFF] - minimum;
+            out[o + 3] = scale * table[low >>> 24] - minimum;
+            out[o + 4] = scale * table[high & 0xFF] - minimum;
+            out[o + 5] = scale * table[high >> 8 & 0xFF] - minimum;
+            out[o + 6] = scale * table[high >> 16 & 0xFF] - minimum;
+            out[o + 7] = scale * table[high >>> 24] - minimum;
+        }
+        for (; i < count; i++) {
+            out[to + i] = scale * table[q[from + i] & 0xFF] - minimum;
         }
     }
 

@@ -47,6 +47,36 @@ public record Numbers(Type type, List<List<BitField>> runs) {
         public boolean whole() {
             return this == UNSIGNED || this == SIGNED || this == TRITS;
         }
+
+        /// {@return the number that some bits are}
+        ///
+        /// @param bits the bits, with their sign if they have one, and no others; of [#TRITS] the digit
+        public float value(int bits) {
+            return switch (this) {
+                case UNSIGNED, SIGNED, TRITS -> bits;
+                case F16 -> Float.float16ToFloat((short) bits);
+                case BF16 -> Float.intBitsToFloat(bits << Short.SIZE);
+                case F32 -> Float.intBitsToFloat(bits);
+                case E8M0_HALF -> SmallFloats.E8M0_HALF[bits];
+                case UE4M3_HALF -> SmallFloats.UE4M3_HALF[bits];
+            };
+        }
+    }
+
+    /// What floats of eight bits are.
+    private static final class SmallFloats {
+        static final float[] E8M0_HALF = new float[256];
+        static final float[] UE4M3_HALF = new float[256];
+
+        static {
+            for (int e = 0; e < E8M0_HALF.length; e++) {
+                E8M0_HALF[e] = Math.scalb(1f, e - 128);
+                int x = e >> 3 & 15;
+                int m = e & 7;
+                float value = x == 0 ? Math.scalb(m, -10) : Math.scalb(1 + m / 8f, x - 8);
+                UE4M3_HALF[e] = e == 0x7f || e == 0x80 ? 0 : value;
+            }
+        }
     }
 
     private static final int MOST_TRITS = 5;

@@ -3,7 +3,7 @@
 /// A [BlockLayout] says which bits of a block are levels, scales and minimums ([Numbers], made of
 /// [BitField]s), and how values follow from them. A format that offers one needs no decoder of its own, and
 /// backends need no line written for it. Version 0.x: may change.
-@Version("0.2.0")
+@Version("0.3.0")
 @Export
 package dev.tenon.api.quant.layout;
 

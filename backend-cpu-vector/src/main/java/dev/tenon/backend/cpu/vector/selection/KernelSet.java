@@ -76,13 +76,14 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
     }
 
     /// {@return the kernel for a weight format: another bundle's, the first that accepts the rows in the order of
-    /// [KernelOffers]; otherwise this backend's own; otherwise the format's decoder}
+    /// [KernelOffers]; otherwise this backend's own; otherwise one that is made of the format's layout;
+    /// otherwise the format's decoder}
     ///
     /// @param format weight format
     /// @param n elements in a row
     public Linear linear(QuantFormat format, int n) {
         PackedKernel packed = packed(format, n);
-        return packed != null ? new Linear(packed, null) : new Linear(null, plain(format));
+        return packed != null ? new Linear(packed, null) : new Linear(null, plain(format, n));
     }
 
     private PackedKernel packed(QuantFormat format, int n) {
@@ -94,8 +95,8 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
         return own != null && own.accepts(n) ? own : null;
     }
 
-    private LinearKernel plain(QuantFormat format) {
-        LinearKernel own = vector ? VectorKernels.linear(format.id()) : null;
+    private LinearKernel plain(QuantFormat format, int n) {
+        LinearKernel own = vector ? VectorKernels.linear(format, n) : null;
         if (own != null) {
             return own;
         }

@@ -2,16 +2,20 @@ package dev.tenon.backend.cpu.vector.selection;
 
 import static java.util.Map.entry;
 
+import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BlockLayout;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.attention.VectorAttention;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.kernel.elements.VectorElementMath;
+import dev.tenon.backend.cpu.vector.kernel.layout.SpanReader;
 import dev.tenon.backend.cpu.vector.kernel.linear.BF16Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.F16Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.F32Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.IQ4_NLLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.IQ4_XSLinear;
+import dev.tenon.backend.cpu.vector.kernel.linear.LayoutLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.linear.MXFP4Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q2_KLinear;
@@ -31,6 +35,8 @@ import dev.tenon.backend.cpu.vector.kernel.permuted.Q8_0Permuted;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.kernel.states.VectorStateMath;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /// The Vector API kernels. Not to be touched where the module `jdk.incubator.vector` is missing:
 /// everything else in the backend is free of it.
@@ -56,6 +62,11 @@ public final class VectorKernels {
             ? Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear(), "Q8_0", new Q8_0Permuted())
             : Map.of("Q6_K", new Q6_KLinear(), "Q4_K", new Q4_KLinear());
 
+    /// What was made of layouts; stays, so that all plans share it.
+    private static final Map<Key, Optional<LayoutLinear>> LAYOUTS = new ConcurrentHashMap<>();
+
+    private record Key(String format, BlockLayout layout) {}
+
     private static final AttentionMath ATTENTION = new VectorAttention();
     private static final ElementMath ELEMENTS = new VectorElementMath();
     private static final StateMath STATES = new VectorStateMath();
@@ -64,12 +75,27 @@ public final class VectorKernels {
 
     private VectorKernels() {}
 
-    /// {@return the kernel for a format that reads activations as they are, or null if there is
-    /// none}
+    /// {@return the kernel for a format that reads activations as they are, by hand or made of the format's layout;
+    /// or null if there is none}
     ///
-    /// @param format format id
-    public static LinearKernel linear(String format) {
-        return LINEAR.get(format);
+    /// @param format the format
+    /// @param n elements in a row
+    public static LinearKernel linear(QuantFormat format, int n) {
+        LinearKernel own = LINEAR.get(format.id());
+        return own != null ? own : layout(format, n);
+    }
+
+    /// {@return the kernel that is made of a format's layout, or null if there is none}
+    ///
+    /// @param format the format
+    /// @param n elements in a row
+    public static LinearKernel layout(QuantFormat format, int n) {
+        return format.layout()
+                .flatMap(layout -> LAYOUTS.computeIfAbsent(
+                        new Key(format.id(), layout),
+                        key -> SpanReader.of(key.layout).map(reader -> new LayoutLinear(key.format, reader))))
+                .filter(kernel -> kernel.accepts(n))
+                .orElse(null);
     }
 
     /// {@return the kernel for a format that packs its activations, or null if there is none}

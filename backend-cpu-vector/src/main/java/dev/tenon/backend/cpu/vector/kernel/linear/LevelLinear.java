@@ -21,6 +21,8 @@ abstract class LevelLinear extends VectorLinear {
     enum Kind {
         /// `value = scale[i / 16] * level`.
         SCALE_16,
+        /// `value = scale[i / 32] * level`.
+        SCALE_32,
         /// `value = scale[i / 32] * level + offset[i / 32]`, fused; for each 256 elements eight scales,
         /// then eight offsets.
         SCALE_OFFSET_32,
@@ -31,8 +33,10 @@ abstract class LevelLinear extends VectorLinear {
 
     /// Elements of a span.
     private static final int SPAN = 256;
-    /// Bytes behind levels that narrow vectors load and do not use.
-    private static final int PADDING = 16;
+    /// Where bytes begin that parts are free to use.
+    static final int SPARE = STREAMS * SPAN;
+    /// Those bytes, and some that narrow vectors load and do not use.
+    private static final int SPARE_BYTES = STREAMS * SPAN + 16;
 
     /// A part of the work on a span that the JIT compiler shall compile by itself.
     ///
@@ -86,8 +90,9 @@ abstract class LevelLinear extends VectorLinear {
             levels,
             switch (kind) {
                 case SCALE_16 -> LevelLinear::dotScaled;
+                case SCALE_32 -> LevelLinear::dotScaled32;
                 case SCALE_OFFSET_32 -> block < SPAN ? LevelLinear::dotPartialOffset32 : LevelLinear::dotOffset32;
-                case SCALE_OFFSET_16 -> LevelLinear::dotOffset16;
+                case SCALE_OFFSET_16 -> block < SPAN ? LevelLinear::dotPartialOffset16 : LevelLinear::dotOffset16;
             }
         };
         expand = new Part[] {
@@ -95,6 +100,7 @@ abstract class LevelLinear extends VectorLinear {
             levels,
             switch (kind) {
                 case SCALE_16 -> LevelLinear::expandScaled;
+                case SCALE_32 -> LevelLinear::expandScaled32;
                 case SCALE_OFFSET_32 -> LevelLinear::expandOffset32;
                 case SCALE_OFFSET_16 -> LevelLinear::expandOffset16;
             }
@@ -117,7 +123,7 @@ abstract class LevelLinear extends VectorLinear {
 
     @Override
     public final int scratchBytes(int n) {
-        return STREAMS * SPAN + PADDING;
+        return SPARE + SPARE_BYTES;
     }
 
     @Override
@@ -181,6 +187,20 @@ abstract class LevelLinear extends VectorLinear {
         }
     }
 
+    private static void dotScaled32(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
+        for (int stream = 0; stream < streams; stream++) {
+            for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+                int strands = stream * Strands.COUNT + s;
+                if (n == SPAN) {
+                    scaled32(b, levelsAt(stream) + s, f, strands, scalesAt(stream), x, xOffset + s, SPAN);
+                } else {
+                    scaled32(b, levelsAt(stream) + s, f, strands, scalesAt(stream), x, xOffset + s, n);
+                }
+            }
+        }
+    }
+
     private static void dotOffset32(
             MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
         for (int stream = 0; stream < streams; stream++) {
@@ -211,10 +231,29 @@ abstract class LevelLinear extends VectorLinear {
         }
     }
 
+    /// As [#dotOffset16], for spans that may be partial.
+    private static void dotPartialOffset16(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
+        for (int stream = 0; stream < streams; stream++) {
+            for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
+                int strands = stream * Strands.COUNT + s;
+                offset16(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, n);
+            }
+        }
+    }
+
     private static void expandScaled(
             MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
         for (int i = 0; i < n; i += LANES) {
             FloatVector scale = FloatVector.broadcast(F, f[scalesAt(0) + (i >> 4)]);
+            level(b, i).mul(scale).intoArray(x, to + i);
+        }
+    }
+
+    private static void expandScaled32(
+            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector scale = FloatVector.broadcast(F, f[scalesAt(0) + (i >> 5)]);
             level(b, i).mul(scale).intoArray(x, to + i);
         }
     }
@@ -252,6 +291,20 @@ abstract class LevelLinear extends VectorLinear {
             FloatVector d1 = FloatVector.broadcast(F, f[g1 + (i >> 4)]);
             a0 = level(b, levels + i).mul(d0).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
             a1 = level(b, levels + i + LANES).mul(d1).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
+        }
+        a0.intoArray(f, strands);
+        a1.intoArray(f, strands + LANES);
+    }
+
+    @ForceInline
+    private static void scaled32(
+            byte[] b, int levels, float[] f, int strands, int scales, float[] x, int xOffset, int n) {
+        FloatVector a0 = FloatVector.fromArray(F, f, strands);
+        FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
+        for (int i = 0; i < n; i += Strands.COUNT) {
+            FloatVector d = FloatVector.broadcast(F, f[scales + (i >> 5)]);
+            a0 = level(b, levels + i).mul(d).fma(FloatVector.fromArray(F, x, xOffset + i), a0);
+            a1 = level(b, levels + i + LANES).mul(d).fma(FloatVector.fromArray(F, x, xOffset + i + LANES), a1);
         }
         a0.intoArray(f, strands);
         a1.intoArray(f, strands + LANES);

@@ -20,8 +20,8 @@ abstract class VectorLinear implements LinearKernel {
     /// Floats behind [Panel#SCRATCH] that formats may use.
     static final int SCALES = 32 * STREAMS;
 
-    /// Where decoded rows begin: behind the strands of a tile and a row's scales.
-    private static final int PANEL = Panel.SCRATCH + SCALES;
+    /// Where decoded rows begin: behind the strands of a tile, scales, and what vectors write after those.
+    private static final int PANEL = Panel.SCRATCH + SCALES + 16;
 
     private final String name;
 

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.device.Support;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
 import dev.tenon.backend.cpu.vector.selection.VectorKernels;
 import java.lang.foreign.Arena;
@@ -9,6 +10,9 @@ import java.lang.foreign.MemorySegment;
 
 /// A [PermutedLinear] that packs in front of every call, so that tests treat all kernels alike. For one thread.
 final class PackedTestKernel implements LinearKernel {
+    /// A row that every kernel accepts.
+    private static final int ROW = 2048;
+
     private final PermutedLinear kernel;
     private MemorySegment packed = MemorySegment.NULL;
     private MemorySegment scratch = MemorySegment.NULL;
@@ -19,10 +23,10 @@ final class PackedTestKernel implements LinearKernel {
 
     /// {@return the Vector API kernel for a format, or null}
     ///
-    /// @param format format id
-    static LinearKernel of(String format) {
-        PermutedLinear packed = VectorKernels.packed(format);
-        return packed != null ? new PackedTestKernel(packed) : VectorKernels.linear(format);
+    /// @param format the format
+    static LinearKernel of(QuantFormat format) {
+        PermutedLinear packed = VectorKernels.packed(format.id());
+        return packed != null ? new PackedTestKernel(packed) : VectorKernels.linear(format, ROW);
     }
 
     @Override
