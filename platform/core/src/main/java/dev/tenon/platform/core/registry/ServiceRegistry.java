@@ -324,12 +324,9 @@ public final class ServiceRegistry {
     /// @param ggmlType type number
     /// @throws TenonException (`CFG-002`) if several formats have it and no preference names one
     public Optional<QuantFormat> format(int ggmlType) {
-        List<QuantFormat> found = new ArrayList<>();
-        for (QuantFormat format : formats()) {
-            if (format.ggmlType() == ggmlType) {
-                found.add(format);
-            }
-        }
+        List<QuantFormat> found = formats().stream()
+                .filter(format -> format.ggmlType() == ggmlType)
+                .toList();
         return found.isEmpty()
                 ? Optional.empty()
                 : Optional.of(one(found, "format", found.getFirst().id()));
