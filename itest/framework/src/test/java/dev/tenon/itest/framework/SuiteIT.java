@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,11 +29,16 @@ class SuiteIT {
     @TempDir
     Path folder;
 
+    /// Of which no other one on this machine holds the lock of measurements.
+    private Installation installation() throws IOException {
+        return Installation.copy(folder.resolve("home"))
+                .with("XDG_CACHE_HOME", folder.resolve("caches").toString());
+    }
+
     @Test
     void aPartialReportIsKeptAndCompletedWhileOthersWait() throws Exception {
         Path report = folder.resolve("report");
-        Installation installation = Installation.copy(folder.resolve("home"))
-                .with("XDG_CACHE_HOME", folder.resolve("caches").toString());
+        Installation installation = installation();
         Path err = folder.resolve("err.txt");
         Path third = folder.resolve("third.txt");
         Process waiting;
@@ -115,7 +121,7 @@ class SuiteIT {
     @Test
     void withoutTheStoryModelTheRestRuns() throws Exception {
         Path report = folder.resolve("report");
-        Installation.Result result = Installation.copy(folder.resolve("home"))
+        Installation.Result result = installation()
                 .with("TENON_MODEL", folder.resolve("missing.gguf").toString())
                 .tenon("bench", "suite", "cross", "quant-sweep", "--quick", "-o", report.toString());
         assertEquals(0, result.code(), result::err);
@@ -129,7 +135,7 @@ class SuiteIT {
     @Test
     void aProgramThatIsKilledEndsAlone() throws Exception {
         Path report = folder.resolve("report");
-        Process suite = Installation.copy(folder.resolve("home"))
+        Process suite = installation()
                 .start(
                         folder.resolve("err.txt"),
                         "bench",
@@ -161,7 +167,7 @@ class SuiteIT {
     @Test
     void withoutDiskEachProgramSaysSo() throws Exception {
         Path report = folder.resolve("report");
-        Process suite = Installation.copy(folder.resolve("home"))
+        Process suite = installation()
                 .startIn(
                         folder.resolve("err.txt"),
                         "ulimit -f 65536; exec \"$0\" \"$@\"",

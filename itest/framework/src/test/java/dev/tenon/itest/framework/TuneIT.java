@@ -35,7 +35,11 @@ class TuneIT {
     @BeforeEach
     void install() throws IOException {
         tuned = folder.resolve("tuned");
-        installation = Installation.copy(folder).with("TENON_LOG", "warn").with("TENON_TUNED_FOLDER", tuned.toString());
+        installation = Installation.copy(folder)
+                .with("TENON_LOG", "warn")
+                .with("TENON_TUNED_FOLDER", tuned.toString())
+                // The lock of measurements lies there: others on this machine do not matter here.
+                .with("XDG_CACHE_HOME", folder.resolve("caches").toString());
         model = Jars.model().toString();
     }
 
