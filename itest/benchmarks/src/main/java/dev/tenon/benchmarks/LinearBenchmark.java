@@ -1,9 +1,9 @@
 package dev.tenon.benchmarks;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
-import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
+import dev.tenon.backend.cpu.vector.kernel.linear.FloatLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.selection.VectorKernels;
@@ -62,10 +62,10 @@ public class LinearBenchmark {
 
     private Arena arena;
     private Matrix matrix;
-    private LinearKernel code;
+    private FloatLinear code;
     private Scratch scratch;
     /// The kernel of a format whose activations are packed, once for many products; else null.
-    private PackedKernel packing;
+    private LinearKernel packing;
     private MemorySegment packed;
     private MemorySegment memory;
     private float[] out;

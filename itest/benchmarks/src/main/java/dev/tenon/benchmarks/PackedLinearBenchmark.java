@@ -2,7 +2,7 @@ package dev.tenon.benchmarks;
 
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
@@ -54,7 +54,7 @@ public class PackedLinearBenchmark {
 
     private Arena arena;
     private Matrix matrix;
-    private PackedKernel code;
+    private LinearKernel code;
     private MemorySegment packed;
     private MemorySegment scratch;
     private float[] out;
@@ -69,12 +69,12 @@ public class PackedLinearBenchmark {
     public void setUp() {
         code = Services.all(KernelProvider.class).stream()
                 .flatMap(p -> p.kernels(Services.format(format)).stream())
-                .filter(PackedKernel.class::isInstance)
-                .map(PackedKernel.class::cast)
+                .filter(LinearKernel.class::isInstance)
+                .map(LinearKernel.class::cast)
                 .filter(k -> k.accepts(n))
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException(
-                        "no bundle on the class path offers a packed kernel for " + format + " on this machine"));
+                        "no bundle on the class path offers a linear kernel for " + format + " on this machine"));
         arena = Arena.ofShared();
         matrix = new Matrix(arena, Services.format(format), rows, n, tokens, tokens < 128 ? (long) megabytes << 20 : 0);
         packed = arena.allocate(code.packedBytes(n, tokens), 64);

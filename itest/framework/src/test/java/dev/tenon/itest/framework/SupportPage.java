@@ -31,7 +31,7 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.nvidia.plan.KernelSupport;
@@ -364,7 +364,7 @@ final class SupportPage {
                     .toList();
             assumeTrue(!kernels.isEmpty(), "kernels/x86 offers nothing on this processor, so it cannot be asked");
             return kernels.stream()
-                    .filter(PackedKernel.class::isInstance)
+                    .filter(LinearKernel.class::isInstance)
                     .map(Kernel::format)
                     .collect(Collectors.toSet());
         }

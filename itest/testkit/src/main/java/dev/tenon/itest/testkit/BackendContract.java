@@ -356,7 +356,7 @@ public abstract class BackendContract extends BackendLifeContract {
 
     @Test
     void aKernelOfTheFormatsBundleIsUsedOnCpuDevices() {
-        assumeTrue(device().info().kind().equals("cpu"), "packed kernels are for devices of kind cpu");
+        assumeTrue(device().info().kind().equals("cpu"), "linear kernels are for devices of kind cpu");
         QuantFormat format = TestFormats.UNHEARD_OF;
         AtomicInteger calls = new AtomicInteger();
         List<Kernel> kernels = List.of(new ForeignParts.OfferedKernel(format, calls));

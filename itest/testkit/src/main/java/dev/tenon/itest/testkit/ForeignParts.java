@@ -8,7 +8,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -98,7 +98,7 @@ final class ForeignParts {
     }
 
     /// The scalar definition of `linear` for any format, as a format bundle would offer it.
-    record OfferedKernel(QuantFormat of, AtomicInteger calls) implements PackedKernel {
+    record OfferedKernel(QuantFormat of, AtomicInteger calls) implements LinearKernel {
         @Override
         public String name() {
             return "testkit.offered";

@@ -13,7 +13,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.models.RandomModels;
 import java.lang.foreign.Arena;
@@ -108,7 +108,7 @@ public abstract class KernelContract {
             for (int blocks : new int[] {1, 2, 3, 8, 17}) {
                 tests.add(DynamicTest.dynamicTest(kernel.name() + " blocks=" + blocks, () -> {
                     int n = blocks * format(kernel).blockSize();
-                    if (kernel instanceof PackedKernel packed) {
+                    if (kernel instanceof LinearKernel packed) {
                         packed(packed, n);
                     } else {
                         assumeTrue(
@@ -162,7 +162,7 @@ public abstract class KernelContract {
         return tests.stream();
     }
 
-    private void packed(PackedKernel kernel, int n) {
+    private void packed(LinearKernel kernel, int n) {
         assumeTrue(kernel.accepts(n), () -> kernel.name() + " does not accept rows of " + n);
         try (Case c = new Case(format(kernel), n)) {
             MemorySegment packed = c.pack(kernel);
@@ -198,7 +198,7 @@ public abstract class KernelContract {
     }
 
     /// {@return `[tokens][rows]`, one after the other}
-    private static float[] run(PackedKernel kernel, Case c, MemorySegment packed, int first, int rows, int tokens) {
+    private static float[] run(LinearKernel kernel, Case c, MemorySegment packed, int first, int rows, int tokens) {
         int stride = rows + 3;
         float[] out = guarded(2 + tokens * stride);
         try (Arena arena = Arena.ofConfined()) {
@@ -224,7 +224,7 @@ public abstract class KernelContract {
     @Test
     void manyThreadsMayUseAKernelAtOnce() throws Exception {
         for (Kernel kernel : kernels()) {
-            if (kernel instanceof PackedKernel packed
+            if (kernel instanceof LinearKernel packed
                     && packed.accepts(4 * format(kernel).blockSize())) {
                 int n = 4 * format(kernel).blockSize();
                 try (Case c = new Case(format(kernel), n);
@@ -278,7 +278,7 @@ public abstract class KernelContract {
             before = x.clone();
         }
 
-        MemorySegment pack(PackedKernel kernel) {
+        MemorySegment pack(LinearKernel kernel) {
             long bytes = kernel.packedBytes(n, TOKENS);
             assertEquals(0, bytes % 64, kernel.name() + ": packedBytes");
             assertEquals(0, kernel.packedBytes(n) % 64, kernel.name() + ": packedBytes of a row");

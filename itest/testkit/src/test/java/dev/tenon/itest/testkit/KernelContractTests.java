@@ -8,7 +8,7 @@ import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.models.TestFormats;
 import dev.tenon.itest.testkit.reference.PlainAttention;
@@ -107,7 +107,7 @@ class KernelContractTests {
     }
 
     /// Takes rows as they are.
-    private record Packed(Fault fault) implements PackedKernel {
+    private record Packed(Fault fault) implements LinearKernel {
         @Override
         public String name() {
             return "test.packed";

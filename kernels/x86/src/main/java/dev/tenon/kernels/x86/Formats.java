@@ -13,7 +13,7 @@ import dev.tenon.kernels.x86.format.Q6_KStreams;
 import dev.tenon.kernels.x86.format.Q8_0Pairs;
 import dev.tenon.kernels.x86.format.Q8_0Streams;
 import dev.tenon.kernels.x86.layout.LayoutCode;
-import dev.tenon.kernels.x86.linear.LinearKernel;
+import dev.tenon.kernels.x86.linear.MachineLinear;
 import dev.tenon.kernels.x86.linear.QuantizedLinear;
 import java.util.HashMap;
 import java.util.List;
@@ -32,7 +32,7 @@ final class Formats implements AutoCloseable {
     private record Key(String id, BlockLayout layout) {}
 
     private final FeatureSet set;
-    private final Map<Key, Optional<LinearKernel>> made = new HashMap<>();
+    private final Map<Key, Optional<MachineLinear>> made = new HashMap<>();
 
     /// Creates a list without kernels.
     ///
@@ -49,7 +49,7 @@ final class Formats implements AutoCloseable {
     }
 
     /// {@return the kernel of a format, without code yet; none if it can have none}
-    synchronized List<LinearKernel> kernels(QuantFormat format) {
+    synchronized List<MachineLinear> kernels(QuantFormat format) {
         return format.layout()
                 .flatMap(layout -> made.computeIfAbsent(
                         new Key(format.id(), layout), _ -> code(format).map(code -> new QuantizedLinear(code, set))))
@@ -60,6 +60,6 @@ final class Formats implements AutoCloseable {
     /// Frees all code; waits for running calls.
     @Override
     public synchronized void close() {
-        made.values().forEach(kernel -> kernel.ifPresent(LinearKernel::close));
+        made.values().forEach(kernel -> kernel.ifPresent(MachineLinear::close));
     }
 }

@@ -14,7 +14,7 @@ import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.cpu.Settings;
 import dev.tenon.kernels.x86.element.MachineElements;
 import dev.tenon.kernels.x86.linear.F16Linear;
-import dev.tenon.kernels.x86.linear.LinearKernel;
+import dev.tenon.kernels.x86.linear.MachineLinear;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -122,7 +122,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
         }
         state = cpu.name() + ", " + set.id;
         formats = new Formats(set);
-        Stream<LinearKernel> linear = Stream.of(new F16Linear(false, set), new F16Linear(true, set));
+        Stream<MachineLinear> linear = Stream.of(new F16Linear(false, set), new F16Linear(true, set));
         Stream<Kernel> others = Stream.concat(
                 attention ? attention(set) : Stream.empty(),
                 elements ? Stream.of(new MachineElements(set)) : Stream.empty());
@@ -161,7 +161,7 @@ public final class X86KernelProvider implements KernelProvider, AutoCloseable {
         }
         for (Kernel kernel : kernels) {
             switch (kernel) {
-                case LinearKernel linear -> linear.close();
+                case MachineLinear linear -> linear.close();
                 case MachineAttention attend -> attend.close();
                 case MachineElements own -> own.close();
                 default -> throw new IllegalStateException(kernel.name() + " has no code to free");

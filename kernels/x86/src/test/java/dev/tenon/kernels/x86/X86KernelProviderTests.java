@@ -12,7 +12,7 @@ import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.cpu.Here;
@@ -46,7 +46,7 @@ class X86KernelProviderTests {
             for (Kernel kernel : kernels) {
                 assertTrue(
                         switch (kernel.op()) {
-                            case "linear" -> kernel instanceof PackedKernel;
+                            case "linear" -> kernel instanceof LinearKernel;
                             case "attention" -> kernel instanceof AttentionKernel;
                             default -> kernel instanceof ElementKernel;
                         },
@@ -101,7 +101,7 @@ class X86KernelProviderTests {
     void kernelsOfAStoppedProviderFailWithATypedError() {
         assumeTrue(!Here.SETS.isEmpty(), "no feature set is usable on this machine");
         X86KernelProvider provider = new X86KernelProvider("auto", true, true);
-        PackedKernel kernel = (PackedKernel) provider.kernels().getFirst();
+        LinearKernel kernel = (LinearKernel) provider.kernels().getFirst();
         provider.close();
         try (Arena arena = Arena.ofConfined()) {
             var packed = arena.allocate(kernel.packedBytes(256), 64);

@@ -1,7 +1,7 @@
 package dev.tenon.backend.cpu.vector.expert;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +34,7 @@ public final class ExpertMemory {
     ///
     /// @param kernel the kernel
     /// @param n elements in a row
-    PackedGroups packed(PackedKernel kernel, int n) {
+    PackedGroups packed(LinearKernel kernel, int n) {
         for (PackedGroups each : packed) {
             if (each.kernel == kernel && each.n == n) {
                 return each;

@@ -1,17 +1,17 @@
 package dev.tenon.backend.cpu.vector.expert;
 
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import java.lang.foreign.MemorySegment;
 
-/// Memory for the activation rows that a [PackedKernel] packs for experts, the rows of each expert together;
+/// Memory for the activation rows that a [LinearKernel] packs for experts, the rows of each expert together;
 /// shared by all matrices of a plan with the same kernel and row length.
 final class PackedGroups {
     /// Pairs of a step up to which no view is made: the memory is cut into powers of two of rows in advance.
     private static final int FEW_PAIRS = 512;
 
-    final PackedKernel kernel;
+    final LinearKernel kernel;
     final int n;
     private MemorySegment memory;
     private MemorySegment[] views;
@@ -24,7 +24,7 @@ final class PackedGroups {
     ///
     /// @param kernel the kernel
     /// @param n elements in a row
-    PackedGroups(PackedKernel kernel, int n) {
+    PackedGroups(LinearKernel kernel, int n) {
         this.kernel = kernel;
         this.n = n;
     }

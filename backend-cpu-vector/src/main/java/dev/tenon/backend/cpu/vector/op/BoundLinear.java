@@ -2,10 +2,10 @@ package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.api.device.Support;
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
+import dev.tenon.backend.cpu.vector.kernel.linear.FloatLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.memory.Activations;
-import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.memory.PackedActivations;
 import java.lang.foreign.MemorySegment;
 
 /// A weight matrix with the kernel that reads it in place.
@@ -21,8 +21,8 @@ import java.lang.foreign.MemorySegment;
 /// @param changes what adapters change of it; empty for none
 public record BoundLinear(
         String name,
-        LinearKernel kernel,
-        PackedRows packed,
+        FloatLinear kernel,
+        PackedActivations packed,
         MemorySegment data,
         long rowBytes,
         int rows,
@@ -36,8 +36,8 @@ public record BoundLinear(
     /// Binds a matrix that no adapter changes.
     public BoundLinear(
             String name,
-            LinearKernel kernel,
-            PackedRows packed,
+            FloatLinear kernel,
+            PackedActivations packed,
             MemorySegment data,
             long rowBytes,
             int rows,

@@ -2,7 +2,7 @@ package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
@@ -42,7 +42,7 @@ public record CpuHeadLinear(
 
     private void packed(int tokens, int head, int thread, Scratch scratch) {
         Weight weight = op.weight();
-        PackedKernel kernel = linear.packed().kernel;
+        LinearKernel kernel = linear.packed().kernel;
         for (int t = 0; t < tokens; t++) {
             linear.packed().packOwn(x, t * x.width + head * weight.cols(), thread);
             kernel.run(

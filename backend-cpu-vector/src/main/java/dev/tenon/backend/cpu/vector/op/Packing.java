@@ -1,7 +1,7 @@
 package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.backend.cpu.vector.memory.Activations;
-import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.memory.PackedActivations;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -12,12 +12,12 @@ import java.util.Set;
 ///
 /// @param targets what to pack into, each once; empty if no kernel packs
 /// @param changes what adapters change of the matrices
-public record Packing(PackedRows[] targets, LowRankChange[] changes) {
+public record Packing(PackedActivations[] targets, LowRankChange[] changes) {
     /// {@return the packing before matrices that read the same rows}
     ///
     /// @param linears the matrices
     public static Packing before(BoundLinear... linears) {
-        Set<PackedRows> targets = new LinkedHashSet<>();
+        Set<PackedActivations> targets = new LinkedHashSet<>();
         List<LowRankChange> changes = new ArrayList<>();
         for (BoundLinear linear : linears) {
             if (linear.packed() != null) {
@@ -25,7 +25,7 @@ public record Packing(PackedRows[] targets, LowRankChange[] changes) {
             }
             changes.addAll(List.of(linear.changes()));
         }
-        return new Packing(targets.toArray(PackedRows[]::new), changes.toArray(LowRankChange[]::new));
+        return new Packing(targets.toArray(PackedActivations[]::new), changes.toArray(LowRankChange[]::new));
     }
 
     /// {@return whether a phase before the matrices prepares their rows for all threads}
@@ -94,7 +94,7 @@ public record Packing(PackedRows[] targets, LowRankChange[] changes) {
     /// @param x activations
     /// @param row which row
     void row(Activations x, int row) {
-        for (PackedRows target : targets) {
+        for (PackedActivations target : targets) {
             target.pack(x, row);
         }
     }
@@ -104,7 +104,7 @@ public record Packing(PackedRows[] targets, LowRankChange[] changes) {
     /// @param x activations
     /// @param thread index of the thread
     public void own(Activations x, int thread) {
-        for (PackedRows target : targets) {
+        for (PackedActivations target : targets) {
             target.packOwn(x, 0, thread);
         }
     }

@@ -6,7 +6,7 @@ import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.backend.cpu.vector.memory.Activations;
-import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.memory.PackedActivations;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.CpuLowRankAdd;
 import dev.tenon.backend.cpu.vector.op.LowRankChange;
@@ -39,7 +39,7 @@ record AdapterLowering(
         }
         Activations out = pool.define(l.out(), x.selected);
         String names = l.weights().stream().map(Weight::name).collect(Collectors.joining(", "));
-        Packing packing = new Packing(new PackedRows[0], changes);
+        Packing packing = new Packing(new PackedActivations[0], changes);
         lowering.add(l, names, kernels.lowRankName(), new CpuLowRankAdd(x, base, changes, out, packing));
         release(changes);
     }

@@ -17,7 +17,7 @@ import dev.tenon.backend.cpu.vector.kv.CpuStates;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
 import dev.tenon.backend.cpu.vector.memory.GateTile;
-import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.memory.PackedActivations;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.op.CpuNormGateUp;
@@ -86,7 +86,7 @@ record PlanBuilder(
             long rows = a.selected ? selectedRows : options.maxBatchTokens();
             a.use(memory.floats(rows * a.width, "activations"));
         }
-        for (PackedRows rows : binder.packedRows()) {
+        for (PackedActivations rows : binder.packedRows()) {
             rows.use(memory.segment(rows.bytes(options.maxBatchTokens()), "packed activations"));
             MemorySegment[] rowOfThread = new MemorySegment[threads.size()];
             for (int i = 0; i < rowOfThread.length; i++) {

@@ -6,13 +6,13 @@ import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.kernel.cpu.OpKernel;
 import dev.tenon.api.kernel.cpu.OpWeight;
-import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.lowrank.LowRankMath;
 import dev.tenon.backend.cpu.vector.memory.Activations;
-import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.memory.PackedActivations;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.op.LowRankChange;
@@ -33,7 +33,7 @@ final class WeightBinder {
     private final KernelSet kernels;
     private final Map<Weight, float[]> vectors = new HashMap<>();
     private final Map<Weight, float[]> decoded = new HashMap<>();
-    private final List<PackedRows> packedRows = new ArrayList<>();
+    private final List<PackedActivations> packedRows = new ArrayList<>();
     private final List<BoundLinear> linears = new ArrayList<>();
     private final List<LowRankChange> changes = new ArrayList<>();
     private final Map<String, MemorySegment> matrices = new HashMap<>();
@@ -186,7 +186,7 @@ final class WeightBinder {
     /// @param bias `[experts, rows]`, or null
     BoundLinear[] experts(Weight weight, Weight bias) {
         KernelSet.Linear kernel = kernels.linear(format(weight), weight.cols());
-        PackedRows packed = kernel.packed() == null ? null : packedRows(kernel.packed(), weight.cols());
+        PackedActivations packed = kernel.packed() == null ? null : packedRows(kernel.packed(), weight.cols());
         MemorySegment data = data(weight);
         long rowBytes = rowBytes(weight);
         int rows = weight.rows();
@@ -219,19 +219,19 @@ final class WeightBinder {
         return linears;
     }
 
-    private PackedRows packedRows(PackedKernel kernel, int n) {
-        for (PackedRows rows : packedRows) {
+    private PackedActivations packedRows(LinearKernel kernel, int n) {
+        for (PackedActivations rows : packedRows) {
             if (rows.kernel == kernel && rows.n == n) {
                 return rows;
             }
         }
-        PackedRows rows = new PackedRows(kernel, n);
+        PackedActivations rows = new PackedActivations(kernel, n);
         packedRows.add(rows);
         return rows;
     }
 
     /// {@return the holders of packed activations; they need memory before the first step}
-    List<PackedRows> packedRows() {
+    List<PackedActivations> packedRows() {
         return packedRows;
     }
 

@@ -11,13 +11,13 @@ import dev.tenon.api.kernel.KernelOffers;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.ElementKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.kernel.cpu.OpKernel;
-import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.VectorWidth;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
-import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
+import dev.tenon.backend.cpu.vector.kernel.linear.FloatLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.ScalarLinear;
 import dev.tenon.backend.cpu.vector.kernel.lowrank.LowRankMath;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
@@ -47,7 +47,7 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
     ///
     /// @param packed a kernel that packs its activations
     /// @param plain a kernel that reads activations as they are
-    public record Linear(PackedKernel packed, LinearKernel plain) {
+    public record Linear(LinearKernel packed, FloatLinear plain) {
         /// {@return what reports call it}
         public String name() {
             return packed != null ? packed.name() : plain.name();
@@ -82,21 +82,21 @@ public record KernelSet(boolean vector, boolean warming, KernelOffers offered) {
     /// @param format weight format
     /// @param n elements in a row
     public Linear linear(QuantFormat format, int n) {
-        PackedKernel packed = packed(format, n);
+        LinearKernel packed = packed(format, n);
         return packed != null ? new Linear(packed, null) : new Linear(null, plain(format, n));
     }
 
-    private PackedKernel packed(QuantFormat format, int n) {
-        Optional<PackedKernel> other = offered.first(PackedKernel.class, format, k -> k.accepts(n));
+    private LinearKernel packed(QuantFormat format, int n) {
+        Optional<LinearKernel> other = offered.first(LinearKernel.class, format, k -> k.accepts(n));
         if (other.isPresent()) {
             return other.get();
         }
-        PackedKernel own = vector ? VectorKernels.packed(format.id()) : null;
+        LinearKernel own = vector ? VectorKernels.packed(format.id()) : null;
         return own != null && own.accepts(n) ? own : null;
     }
 
-    private LinearKernel plain(QuantFormat format, int n) {
-        LinearKernel own = vector ? VectorKernels.linear(format, n) : null;
+    private FloatLinear plain(QuantFormat format, int n) {
+        FloatLinear own = vector ? VectorKernels.linear(format, n) : null;
         if (own != null) {
             return own;
         }

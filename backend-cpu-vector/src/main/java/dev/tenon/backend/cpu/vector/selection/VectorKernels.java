@@ -13,10 +13,10 @@ import dev.tenon.backend.cpu.vector.kernel.layout.SpanReader;
 import dev.tenon.backend.cpu.vector.kernel.linear.BF16Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.F16Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.F32Linear;
+import dev.tenon.backend.cpu.vector.kernel.linear.FloatLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.IQ4_NLLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.IQ4_XSLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.LayoutLinear;
-import dev.tenon.backend.cpu.vector.kernel.linear.LinearKernel;
 import dev.tenon.backend.cpu.vector.kernel.linear.MXFP4Linear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q2_KLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Q3_KLinear;
@@ -41,7 +41,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /// The Vector API kernels. Not to be touched where the module `jdk.incubator.vector` is missing:
 /// everything else in the backend is free of it.
 public final class VectorKernels {
-    private static final Map<String, LinearKernel> LINEAR = Map.ofEntries(
+    private static final Map<String, FloatLinear> LINEAR = Map.ofEntries(
             entry("F32", new F32Linear()),
             entry("F16", new F16Linear()),
             entry("BF16", new BF16Linear()),
@@ -80,8 +80,8 @@ public final class VectorKernels {
     ///
     /// @param format the format
     /// @param n elements in a row
-    public static LinearKernel linear(QuantFormat format, int n) {
-        LinearKernel own = LINEAR.get(format.id());
+    public static FloatLinear linear(QuantFormat format, int n) {
+        FloatLinear own = LINEAR.get(format.id());
         return own != null ? own : layout(format, n);
     }
 
@@ -89,7 +89,7 @@ public final class VectorKernels {
     ///
     /// @param format the format
     /// @param n elements in a row
-    public static LinearKernel layout(QuantFormat format, int n) {
+    public static FloatLinear layout(QuantFormat format, int n) {
         return format.layout()
                 .flatMap(layout -> LAYOUTS.computeIfAbsent(
                         new Key(format.id(), layout),

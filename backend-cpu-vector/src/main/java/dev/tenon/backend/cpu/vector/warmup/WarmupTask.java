@@ -13,7 +13,7 @@ import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.memory.Activations;
-import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.memory.PackedActivations;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -210,7 +210,7 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
             call = () -> linear.kernel()
                     .run(linear.data(), linear.rowBytes(), 0, rows, x, linear.cols(), tokens, out, 0, rows, scratch);
         } else {
-            PackedRows packed = new PackedRows(linear.packed().kernel, linear.cols());
+            PackedActivations packed = new PackedActivations(linear.packed().kernel, linear.cols());
             packed.use(arena.allocate(packed.bytes(tokens), 64));
             Activations input = new Activations(linear.cols(), false);
             input.use(x);
@@ -234,7 +234,7 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
             };
         }
         // This backend's own packed kernels are compiled by the JIT compiler, as the others are. It asks for the class
-        // because the alternative is a method of the api's PackedKernel, for every author to answer, or a flag through
+        // because the alternative is a method of the api's LinearKernel, for every author to answer, or a flag through
         // all that hands kernels on, and both only for this line.
         boolean generates = linear.packed() != null && !(linear.packed().kernel instanceof PermutedLinear);
         return new WarmupTask(call, null, generates);

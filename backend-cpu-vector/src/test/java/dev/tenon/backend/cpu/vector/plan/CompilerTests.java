@@ -30,7 +30,7 @@ import dev.tenon.api.graph.Weight;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
@@ -158,7 +158,7 @@ class CompilerTests {
     }
 
     /// The least that makes a kernel: packed rows are the activations as they are.
-    private record Offered(String name, QuantFormat decoder, Predicate<Integer> lengths) implements PackedKernel {
+    private record Offered(String name, QuantFormat decoder, Predicate<Integer> lengths) implements LinearKernel {
         @Override
         public String format() {
             return decoder.id();

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
-import dev.tenon.backend.cpu.vector.memory.PackedRows;
+import dev.tenon.backend.cpu.vector.memory.PackedActivations;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
 import dev.tenon.backend.cpu.vector.selection.VectorKernels;
 import java.lang.foreign.Arena;
@@ -23,7 +23,7 @@ class WarmupTaskTests {
     private static final int COLS = 32;
 
     /// A kernel that needs more scratch memory the more tokens there are, and says what it was given.
-    private static class Hungry implements PackedKernel {
+    private static class Hungry implements LinearKernel {
         final List<Integer> tokensSeen = new ArrayList<>();
 
         @Override
@@ -82,7 +82,7 @@ class WarmupTaskTests {
             BoundLinear linear = new BoundLinear(
                     "matrix",
                     null,
-                    new PackedRows(kernel, COLS),
+                    new PackedActivations(kernel, COLS),
                     arena.allocate(4 * COLS),
                     4 * COLS,
                     1,
@@ -107,7 +107,7 @@ class WarmupTaskTests {
         };
         try (Arena arena = Arena.ofConfined()) {
             BoundLinear linear = new BoundLinear(
-                    "matrix", null, new PackedRows(kernel, 256), arena.allocate(256), 210, 1, 256, new float[0]);
+                    "matrix", null, new PackedActivations(kernel, 256), arena.allocate(256), 210, 1, 256, new float[0]);
             assertEquals(taken, linear.panelRows());
         }
     }
@@ -118,11 +118,18 @@ class WarmupTaskTests {
     void onlyKernelsOfOthersGenerateCode() {
         assumeTrue(
                 new CpuVectorBackend().probe().issues().isEmpty(), "the Vector API is not there or not compiled by C2");
-        PackedKernel own = VectorKernels.packed("Q6_K");
+        LinearKernel own = VectorKernels.packed("Q6_K");
         try (Arena arena = Arena.ofConfined()) {
-            for (PackedKernel kernel : List.of(own, new Hungry())) {
+            for (LinearKernel kernel : List.of(own, new Hungry())) {
                 BoundLinear linear = new BoundLinear(
-                        "matrix", null, new PackedRows(kernel, 256), arena.allocate(256), 210, 1, 256, new float[0]);
+                        "matrix",
+                        null,
+                        new PackedActivations(kernel, 256),
+                        arena.allocate(256),
+                        210,
+                        1,
+                        256,
+                        new float[0]);
                 Scratch scratch = new Scratch(new float[1], new byte[0], arena.allocate(1));
                 for (WarmupTask task : WarmupTask.linears(List.of(linear), scratch, arena)) {
                     assertEquals(kernel != own, task.generatesCode());

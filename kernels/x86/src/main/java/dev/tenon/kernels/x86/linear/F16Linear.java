@@ -14,7 +14,7 @@ import java.lang.foreign.ValueLayout;
 /// of rows are multiplied with six tokens a pass ([F16PanelLoop]). Both add in the same order: a
 /// value does not depend on the other tokens and rows. Nothing is rounded but 32-bit products and
 /// sums.
-public final class F16Linear extends LinearKernel {
+public final class F16Linear extends MachineLinear {
     private final boolean bfloat;
 
     /// Creates the kernel; no code is generated yet.

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/// The arguments of one call of [PackedKernel#run], and the copying of its results.
+/// The arguments of one call of [LinearKernel#run], and the copying of its results.
 ///
 /// A call must not allocate, so these objects are used again and again: [#take] lends one to a
 /// thread, [#close] ends the loan and forgets the memory. There are several for each processor;

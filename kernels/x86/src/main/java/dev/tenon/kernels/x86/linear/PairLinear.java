@@ -119,7 +119,7 @@ final class PairLinear {
 
     /// Copies the results of some rows out.
     private static void copy(LinearCall call, PairFunctions.Functions f, int row, int rows) {
-        if (call.tokens < LinearKernel.DIRECT_TOKENS) {
+        if (call.tokens < MachineLinear.DIRECT_TOKENS) {
             call.copyOut(0, (long) PairScratch.OUT_ROWS * Float.BYTES, 0, call.tokens, row, rows);
             return;
         }

@@ -38,7 +38,7 @@ final class PanelLinear {
 
     /// Multiplies all rows of a call with all its tokens.
     void run(LinearCall call) {
-        boolean direct = call.tokens >= LinearKernel.DIRECT_TOKENS;
+        boolean direct = call.tokens >= MachineLinear.DIRECT_TOKENS;
         int whole = direct ? call.rows / shape.rows() * shape.rows() : 0;
         if (whole > 0) {
             panels(call, 0, whole, call.out.view(), (long) call.outOffset * Float.BYTES, call.outStride);

@@ -20,7 +20,7 @@ import java.lang.foreign.MemorySegment;
 /// a value is the same, bit for bit, for any number of tokens and every feature set.
 ///
 /// [#run] and [#pack] allocate nothing.
-public final class QuantizedLinear extends LinearKernel {
+public final class QuantizedLinear extends MachineLinear {
     /// Most tokens for which rows are streamed.
     private static final int FEW_TOKENS = 4;
     /// The same for words with AVX2, four tokens a time: unpacking takes as long as multiplying

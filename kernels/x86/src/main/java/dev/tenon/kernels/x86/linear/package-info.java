@@ -1,5 +1,5 @@
 /// The linear kernels: weights times activations.
 ///
-/// [LinearKernel] checks arguments and makes and frees code; its subclasses choose the loop by the
+/// [MachineLinear] checks arguments and makes and frees code; its subclasses choose the loop by the
 /// number of tokens and call it. The code of the loops is generated in the packages below.
 package dev.tenon.kernels.x86.linear;

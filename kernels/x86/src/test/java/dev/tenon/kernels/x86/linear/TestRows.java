@@ -1,7 +1,7 @@
 package dev.tenon.kernels.x86.linear;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import dev.tenon.api.quant.layout.BitField;
@@ -222,7 +222,7 @@ final class TestRows {
     }
 
     /// {@return packed rows, one after the other}
-    static MemorySegment pack(Arena arena, PackedKernel kernel, float[] x, int tokens, int n) {
+    static MemorySegment pack(Arena arena, LinearKernel kernel, float[] x, int tokens, int n) {
         MemorySegment packed = arena.allocate(kernel.packedBytes(n, tokens), 64);
         HostFloats rows = new HostFloats(x);
         for (int t = 0; t < tokens; t++) {

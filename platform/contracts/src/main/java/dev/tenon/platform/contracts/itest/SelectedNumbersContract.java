@@ -3,7 +3,7 @@ package dev.tenon.platform.contracts.itest;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.kernel.KernelProvider;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.BackendBatchContract;
 import dev.tenon.platform.contracts.compare.Tolerances;
@@ -58,7 +58,7 @@ final class SelectedNumbersContract extends BackendBatchContract {
 
     private boolean packed(QuantFormat format) {
         for (KernelProvider provider : selection.kernels()) {
-            if (provider.kernels(format).stream().anyMatch(PackedKernel.class::isInstance)) {
+            if (provider.kernels(format).stream().anyMatch(LinearKernel.class::isInstance)) {
                 return true;
             }
         }

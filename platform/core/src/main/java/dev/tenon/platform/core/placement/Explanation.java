@@ -10,7 +10,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelOffers;
 import dev.tenon.api.kernel.KernelProvider;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.core.control.Selection;
@@ -282,7 +282,7 @@ final class Explanation {
         if (!formats.isEmpty() && !kernel.format().equals(Kernel.ANY_FORMAT) && !formats.contains(kernel.format())) {
             return "reads " + kernel.format() + ", the weight is " + String.join(", ", formats);
         }
-        if (kernel instanceof PackedKernel packed
+        if (kernel instanceof LinearKernel packed
                 && !op.weights().stream().allMatch(weight -> packed.accepts(weight.cols()))) {
             return "does not take rows of " + op.weights().getFirst().cols() + " elements";
         }

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 /// Java.
 ///
 /// Each decoded row serves all tokens of the call. Needs no Vector API.
-public final class ScalarLinear implements LinearKernel {
+public final class ScalarLinear implements FloatLinear {
     private final QuantFormat format;
     private final String name;
 

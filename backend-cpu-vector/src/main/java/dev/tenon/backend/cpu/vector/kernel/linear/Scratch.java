@@ -13,7 +13,7 @@ public record Scratch(float[] floats, byte[] levels, MemorySegment memory) {
     ///
     /// @param kernel the kernel
     /// @param n elements in a row
-    public static Scratch of(LinearKernel kernel, int n) {
+    public static Scratch of(FloatLinear kernel, int n) {
         return new Scratch(new float[kernel.scratchFloats(n)], new byte[kernel.scratchBytes(n)], MemorySegment.NULL);
     }
 }

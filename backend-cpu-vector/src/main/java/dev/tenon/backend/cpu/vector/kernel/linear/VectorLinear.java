@@ -12,7 +12,7 @@ import java.util.Arrays;
 /// Both ways multiply the same values in the order of [Strands] and so give the same bits. For few tokens
 /// four rows, a quarter of the range apart, advance together: four streams through memory hide more of its
 /// latency than one. A panel is decoded to float32 once and then multiplied with all tokens.
-abstract class VectorLinear implements LinearKernel {
+abstract class VectorLinear implements FloatLinear {
     /// From so many tokens on, decoding a panel pays.
     private static final int PANEL_TOKENS = 3;
     /// Rows that advance together, where there are so many; their strands fit in front of [Panel#SCRATCH].

@@ -3,8 +3,8 @@ package dev.tenon.backend.cpu.vector.kernel.permuted;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.kernel.cpu.Memory;
-import dev.tenon.api.kernel.cpu.PackedKernel;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
@@ -42,7 +42,7 @@ import jdk.incubator.vector.IntVector;
 ///
 /// The parts that are compiled by themselves call nothing but the Vector API: beyond C2's limit of
 /// nodes it still inlines what the JDK asks it to, but no other method.
-public abstract class PermutedLinear implements PackedKernel {
+public abstract class PermutedLinear implements LinearKernel {
     /// Weights of a K format's block.
     static final int BLOCK = 256;
     /// Bytes of sixteen floats.

@@ -103,7 +103,7 @@ class KernelTests {
     @ParameterizedTest
     @MethodSource("formats")
     void sumsEqualTheFormatsValuesForAllShapes(QuantFormat format) {
-        LinearKernel kernel = PackedTestKernel.of(format);
+        FloatLinear kernel = PackedTestKernel.of(format);
         assertNotNull(kernel, format.id());
         for (int rows : ROWS) {
             for (int n : columns(format)) {
@@ -122,7 +122,7 @@ class KernelTests {
     }
 
     private static void check(
-            LinearKernel kernel,
+            FloatLinear kernel,
             QuantFormat format,
             MemorySegment data,
             float[] values,
@@ -157,7 +157,7 @@ class KernelTests {
     @ParameterizedTest
     @MethodSource("formats")
     void everyTokenCountGivesTheBitsOfTheWrittenOrder(QuantFormat format) {
-        LinearKernel kernel = PackedTestKernel.of(format);
+        FloatLinear kernel = PackedTestKernel.of(format);
         int n = format.blockSize() == 1 ? 1000 : 2048;
         int rows = 19;
         Random random = new Random(11);
@@ -194,7 +194,7 @@ class KernelTests {
     @ParameterizedTest
     @MethodSource("formats")
     void panelsAndChunksOfAnySizeGiveTheBitsOfOneToken(QuantFormat format) {
-        LinearKernel kernel = PackedTestKernel.of(format);
+        FloatLinear kernel = PackedTestKernel.of(format);
         int n = Math.max(format.blockSize(), 32) * 3;
         int most = 259;
         Random random = new Random(12);
@@ -293,7 +293,7 @@ class KernelTests {
     @ParameterizedTest
     @MethodSource("formats")
     void extremeScalesGiveTheFormatsValues(QuantFormat format) {
-        LinearKernel kernel = PackedTestKernel.of(format);
+        FloatLinear kernel = PackedTestKernel.of(format);
         int n = Math.max(format.blockSize(), 32);
         short[] numbers = {0, (short) 0x8000, 1, (short) 0x83FF, 0x0400, 0x3C00, 0x7BFF, (short) 0xFBFF, 0x7C00, 0x7E01
         };
@@ -328,7 +328,7 @@ class KernelTests {
     @ParameterizedTest
     @MethodSource("formats")
     void rowsAfterTheEndAreRefused(QuantFormat format) {
-        LinearKernel kernel = PackedTestKernel.of(format);
+        FloatLinear kernel = PackedTestKernel.of(format);
         int n = Math.max(format.blockSize(), 32);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment data = arena.allocate(format.bytesFor(n));

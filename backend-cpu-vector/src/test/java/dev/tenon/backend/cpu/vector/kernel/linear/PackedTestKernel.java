@@ -9,7 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /// A [PermutedLinear] that packs in front of every call, so that tests treat all kernels alike. For one thread.
-final class PackedTestKernel implements LinearKernel {
+final class PackedTestKernel implements FloatLinear {
     /// A row that every kernel accepts.
     private static final int ROW = 2048;
 
@@ -24,7 +24,7 @@ final class PackedTestKernel implements LinearKernel {
     /// {@return the Vector API kernel for a format, or null}
     ///
     /// @param format the format
-    static LinearKernel of(QuantFormat format) {
+    static FloatLinear of(QuantFormat format) {
         PermutedLinear packed = VectorKernels.packed(format.id());
         return packed != null ? new PackedTestKernel(packed) : VectorKernels.linear(format, ROW);
     }

@@ -24,7 +24,7 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// Stateless and safe for any thread: each thread calls [#run] for rows of its own, with scratch memory of
 /// its own.
 @ConsumerType
-public interface PackedKernel extends Kernel {
+public interface LinearKernel extends Kernel {
     /// {@return whether rows of a length can be multiplied; by default all can}
     ///
     /// @param n elements in a row, a multiple of the format's block size

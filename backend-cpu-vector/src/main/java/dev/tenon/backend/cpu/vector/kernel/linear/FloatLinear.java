@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 ///
 /// The value for a (weight row, token) pair depends on nothing else in the call: neither on how many
 /// tokens or rows go together nor on where ranges are cut. Stateless and safe for any thread.
-public interface LinearKernel {
+public interface FloatLinear {
     /// {@return what reports call it, such as `q6_k.vector512`}
     String name();
 

@@ -1,14 +1,14 @@
 package dev.tenon.backend.cpu.vector.memory;
 
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import java.lang.foreign.MemorySegment;
 
-/// Memory for the activation rows that a [PackedKernel] packs, shared by all matrices of a plan with
+/// Memory for the activation rows that a [LinearKernel] packs, shared by all matrices of a plan with
 /// the same kernel and row length: a step packs into it before it multiplies, and the next step packs
 /// again.
-public final class PackedRows {
+public final class PackedActivations {
     /// The kernel.
-    public final PackedKernel kernel;
+    public final LinearKernel kernel;
     /// Elements in a row.
     public final int n;
     private MemorySegment memory;
@@ -18,7 +18,7 @@ public final class PackedRows {
     ///
     /// @param kernel the kernel
     /// @param n elements in a row
-    public PackedRows(PackedKernel kernel, int n) {
+    public PackedActivations(LinearKernel kernel, int n) {
         this.kernel = kernel;
         this.n = n;
     }

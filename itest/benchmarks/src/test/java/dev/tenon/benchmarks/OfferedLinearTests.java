@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import java.util.List;
 import java.util.Set;
@@ -13,15 +13,15 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /// The setup of the packed benchmark, for every kernel that bundles offer on this machine.
-class PackedKernelTests {
+class OfferedLinearTests {
     @Test
     void everyOfferedKernelGivesTheRightProduct() {
-        List<PackedKernel> kernels = Services.all(KernelProvider.class).stream()
+        List<LinearKernel> kernels = Services.all(KernelProvider.class).stream()
                 .flatMap(p -> Services.all(QuantFormat.class).stream().flatMap(f -> p.kernels(f).stream()))
-                .filter(PackedKernel.class::isInstance)
-                .map(PackedKernel.class::cast)
+                .filter(LinearKernel.class::isInstance)
+                .map(LinearKernel.class::cast)
                 .toList();
-        Assumptions.assumeFalse(kernels.isEmpty(), "no bundle offers packed kernels for this processor");
+        Assumptions.assumeFalse(kernels.isEmpty(), "no bundle offers linear kernels for this processor");
         Set<String> formats = new TreeSet<>();
         kernels.stream().map(Kernel::format).forEach(formats::add);
         for (String format : formats) {

@@ -3,7 +3,7 @@ package dev.tenon.kernels.x86.linear;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.kernel.cpu.HostFloats;
-import dev.tenon.api.kernel.cpu.PackedKernel;
+import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.kernels.x86.call.NativeCall;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.linear.rows.RowLoop;
@@ -16,7 +16,7 @@ import java.util.Locale;
 /// The code is generated at the first call (a few milliseconds) and freed by [#close], after
 /// running calls have returned; calls after that throw [BackendException] with [ErrorCode#CLOSED].
 /// Safe for any thread.
-public abstract class LinearKernel implements PackedKernel, AutoCloseable {
+public abstract class MachineLinear implements LinearKernel, AutoCloseable {
     private static final int ALIGNMENT = 64;
     /// Rows of results that are kept in scratch memory before they are copied out.
     static final int STREAM_ROWS = 256;
@@ -39,7 +39,7 @@ public abstract class LinearKernel implements PackedKernel, AutoCloseable {
     /// @param format the format as ggml spells it
     /// @param blockSize elements that a row's length must be a multiple of
     /// @param set which instructions may be used
-    LinearKernel(String format, int blockSize, FeatureSet set) {
+    MachineLinear(String format, int blockSize, FeatureSet set) {
         this.format = format;
         this.blockSize = blockSize;
         this.set = set;
