@@ -92,6 +92,7 @@ class CliTests {
                 "inspect",
                 "devices",
                 "doctor",
+                "explain",
                 "perplexity",
                 "logits",
                 "tokenize",
@@ -167,6 +168,7 @@ class CliTests {
                 "devices",
                 "devices --json",
                 "doctor --json",
+                "explain",
                 "tokenize -p Once",
                 "logits --ids 1,2 -o -"
             })

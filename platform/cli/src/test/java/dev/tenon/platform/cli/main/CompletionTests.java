@@ -107,6 +107,7 @@ class CompletionTests {
         "third below --de, --debug --deep",
         "third below d W, WAITING",
         "completion z, zsh",
+        "explain CFG, CFG-001 CFG-002",
         "completion '', bash fish zsh",
         "run -ctk Q, Q8_0",
         "run --backend c, cpu-fake",
