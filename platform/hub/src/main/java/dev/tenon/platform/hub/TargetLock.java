@@ -59,6 +59,7 @@ final class TargetLock implements AutoCloseable {
                 told = true;
             }
             try {
+                // Not FileChannel.lock(): it fails with EDEADLK where two processes wait for each other's threads.
                 Thread.sleep(POLL_MILLIS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

@@ -96,6 +96,7 @@ public final class CodeMemory implements AutoCloseable {
                     told.accept(seconds);
                     next = 2 * seconds;
                 }
+                // Nobody tells that a call has returned: that would cost time at each call.
                 LockSupport.parkNanos(LOOK_NANOS);
                 interrupted |= Thread.interrupted();
             }

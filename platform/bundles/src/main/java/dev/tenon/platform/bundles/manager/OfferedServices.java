@@ -18,6 +18,7 @@ final class OfferedServices {
     static void await(EngineControl engine, Bundle next, Bundle old) {
         int expected = old == null ? 0 : engine.services(old.getBundleId());
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SERVICES_MILLIS);
+        // Looks again and again: nobody tells when a service that the framework lists cannot be made.
         while (engine.services(next.getBundleId()) < Math.max(expected, registered(next))
                 && System.nanoTime() < deadline) {
             try {

@@ -248,6 +248,8 @@ final class PlacementMoves {
                 }
             }
             try {
+                // Not until a service comes: device memory that another model frees helps too, and nobody tells of
+                // that.
                 Thread.sleep(RETRY_MILLIS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

@@ -182,6 +182,7 @@ public final class Generations {
                 if (!e.code().equals(ErrorCode.KV_PAGES) || e.asked() > e.limit() || e.used() == 0) {
                     throw e;
                 }
+                // Not until a turn ends: other bundles' end points close sessions too, and have no turns.
                 Thread.sleep(LOOK_MILLIS);
             }
         }
