@@ -10,8 +10,8 @@ typedef UnitOf<Format>::Type FormatUnit;
 typedef TENON_JOIN3(Unit, TENON_FORMAT, ) FormatUnit;
 #endif
 
-// Blocks that shall share a multiprocessor, which limits registers; large tiles and large units need them all.
-template <int N> constexpr int BLOCKS_AT_ONCE = N > 128 || sizeof(FormatUnit) > 80 ? 1 : 2;
+// Blocks that shall share a multiprocessor, which limits registers; large units need them all.
+constexpr int BLOCKS_AT_ONCE = sizeof(FormatUnit) > 80 ? 1 : 2;
 
 // Up to three weights of one format multiply the same x; a block finds its weight by its tile's number.
 DEVICE Part partOf(int tile, Part part0, Part part1, Part part2) {
@@ -22,8 +22,8 @@ DEVICE Part partOf(int tile, Part part0, Part part1, Part part2) {
     return part;
 }
 
-#define TENON_MATMUL_ENTRY(NAME, N)                                                                           \
-    extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, BLOCKS_AT_ONCE<N>)                           \
+#define TENON_MATMUL_ENTRY(NAME, N, BLOCKS)                                                                   \
+    extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, BLOCKS)                                      \
         NAME(const u16* x, int T, int cols, const u8* w0, const u8* w1, const u8* w2, int rows0, int rows1,   \
              int rows2, const float* bias0, const float* bias1, const float* bias2, const float* residual,    \
              float* out0, float* out1, float* out2, float* partial, u32* counter, int splits) {               \
@@ -32,19 +32,20 @@ DEVICE Part partOf(int tile, Part part0, Part part1, Part part2) {
         matmul<FormatUnit, N>(x, T, cols, part, residual, partial, counter, splits);                          \
     }
 
-#define TENON_GATE_UP_ENTRY(NAME, N)                                                                          \
-    extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, BLOCKS_AT_ONCE<N>)                           \
+#define TENON_GATE_UP_ENTRY(NAME, N, BLOCKS)                                                                  \
+    extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, BLOCKS)                                      \
         NAME(const u16* x, int T, int cols, const u8* gate, const u8* up, int rows, int activation, u16* out, \
              float* partial, u32* counter, int splits) {                                                      \
         gateUp<FormatUnit, N>(x, T, cols, gate, up, rows, activation, out, partial, counter, splits);         \
     }
 
-#define TENON_ENTRIES(N)                                                                                      \
-    TENON_MATMUL_ENTRY(TENON_ENTRY(matmul_, _n##N), N)                                                        \
-    TENON_GATE_UP_ENTRY(TENON_ENTRY(matmul_gate_up_, _n##N), N)
+#define TENON_ENTRIES(SUFFIX, N, BLOCKS)                                                                      \
+    TENON_MATMUL_ENTRY(TENON_ENTRY(matmul_, SUFFIX), N, BLOCKS)                                               \
+    TENON_GATE_UP_ENTRY(TENON_ENTRY(matmul_gate_up_, SUFFIX), N, BLOCKS)
 
-TENON_ENTRIES(16)
-TENON_ENTRIES(32)
-TENON_ENTRIES(64)
-TENON_ENTRIES(128)
-TENON_ENTRIES(256)
+TENON_ENTRIES(_n16, 16, BLOCKS_AT_ONCE)
+TENON_ENTRIES(_n32, 32, BLOCKS_AT_ONCE)
+TENON_ENTRIES(_n64, 64, BLOCKS_AT_ONCE)
+TENON_ENTRIES(_n128, 128, BLOCKS_AT_ONCE)
+TENON_ENTRIES(_n128_alone, 128, 1) // for launches that have no more blocks than the device has multiprocessors
+TENON_ENTRIES(_n256, 256, 1)

@@ -22,37 +22,74 @@ template <class L> struct LayoutUnit {
             for (int i = 0; i < Planes::COUNT; i++) planes[i] = w + Planes::at((i64)rows * perRow, i);
         }
     };
+
+    // Words beside the pieces: of each plane as many bytes as the units have there, one after the other. What a format
+    // does not have takes no room, since the kernels conclude from sizeof how many blocks share a multiprocessor.
+    static constexpr DEVICE int words(int bytes, int units) { return (bytes * units + 3) / 4; }
+    static constexpr int SCALES = Planes::WORDS * UNITS;
+    static constexpr int MINIMUMS = SCALES + words(Planes::BYTES, UNITS);
+    static constexpr int D = MINIMUMS + (Planes::APART ? UNITS : 0);
+    static constexpr int M = D + words(Planes::FACTOR, FACTORS);
     uint4 q[UNITS];
-    u32 w[Planes::WORDS > 0 ? Planes::WORDS : 1][UNITS];
-    u32 scales[Planes::BYTES > 0 ? UNITS : 1];
-    u32 minimums[Planes::APART ? UNITS : 1];
-    u32 d[FACTORS];
-    u32 m[L::FLOATS && L::MINIMUMS ? FACTORS : 1];
+    u32 w[M + (L::FLOATS && L::MINIMUMS ? FACTORS : 0)];
 
     DEVICE void load(const Row& row, int chunk, int u, int cols) {
+        const int own = UNITS * chunk;
+        const int units = cols / L::UNIT - own; // from here on in the row
+        const u32 first = row.first + own;
+        const bool whole = cols % 128 == 0;
 #pragma unroll
         for (int g = 0; g < UNITS; g++) {
-            const int own = UNITS * chunk + g;
-            const bool there = own * L::UNIT < cols;
-            const u32 unit = row.first + own;
-            const u8* from = row.q + 16ull * (Planes::PIECES * own + (L::BITS == 8 ? u : 0));
-            q[g] = there ? loadBytes16(from) : make_uint4(0, 0, 0, 0);
+            const u8* from = row.q + 16ull * (Planes::PIECES * (own + g) + (L::BITS == 8 ? u : 0));
+            q[g] = g < units ? loadBytes16(from) : make_uint4(0, 0, 0, 0);
+        }
 #pragma unroll
-            for (int i = 0; i < Planes::WORDS; i++) w[i][g] = there ? word(row, i, unit) : 0u;
-            if constexpr (Planes::BYTES > 0)
-                scales[g] = there ? bytes<Planes::BYTES>(row.planes[Planes::FIRST_SCALES], unit) : 0u;
-            if constexpr (Planes::APART)
-                minimums[g] = there ? bytes<4>(row.planes[Planes::FIRST_SCALES + 1], unit) : 0u;
-            if (g < FACTORS) {
-                const u32 group = unit / Planes::PER_GROUP;
-                d[g] = there ? bytes<Planes::FACTOR>(row.planes[Planes::FIRST_FACTORS], group) : 0u;
-                if constexpr (L::FLOATS && L::MINIMUMS)
-                    m[g] = there ? bytes<4>(row.planes[Planes::COUNT - 1], group) : 0u;
-            }
+        for (int i = 0; i < Planes::WORDS; i++) copy<4>(w + UNITS * i, row.planes[i], first, units, whole);
+        if constexpr (Planes::BYTES > 0)
+            copy<Planes::BYTES>(w + SCALES, row.planes[Planes::FIRST_SCALES], first, units, whole);
+        if constexpr (Planes::APART) copy<4>(w + MINIMUMS, row.planes[Planes::FIRST_SCALES + 1], first, units, whole);
+        factors<Planes::FACTOR>(w + D, row.planes[Planes::FIRST_FACTORS], first, units, whole);
+        if constexpr (L::FLOATS && L::MINIMUMS)
+            factors<4>(w + M, row.planes[Planes::COUNT - 1], first, units, whole);
+    }
+
+    // N bytes of each unit of a chunk; those of a whole chunk are one load
+    template <int N> static DEVICE void copy(u32* to, const u8* plane, u32 first, int units, bool whole) {
+        constexpr int ALL = N * UNITS;
+        const u8* from = plane + (u64)N * first;
+        if (!whole) {
+#pragma unroll
+            for (int i = 0; i < words(N, UNITS); i++) to[i] = 0;
+#pragma unroll
+            for (int g = 0; g < UNITS; g++)
+                if (g < units) to[N * g / 4] |= bytes<N>(from, g) << 8 * (N * g % 4);
+        } else if constexpr (ALL == 16) {
+            const uint4 four = loadBytes16(from);
+#pragma unroll
+            for (int i = 0; i < 4; i++) to[i] = ::word(four, i);
+        } else if constexpr (ALL == 8) {
+            const uint2 two = __ldg((const uint2*)from);
+            to[0] = two.x;
+            to[1] = two.y;
+        } else {
+            to[0] = bytes<ALL>(from, 0);
         }
     }
 
-    static DEVICE u32 word(const Row& row, int plane, u32 i) { return __ldg((const u32*)row.planes[plane] + i); }
+    template <int N> static DEVICE void factors(u32* to, const u8* plane, u32 first, int units, bool whole) {
+        if constexpr (Planes::PER_GROUP == 1) {
+            copy<N>(to, plane, first, units, whole);
+        } else {
+#pragma unroll
+            for (int i = 0; i < words(N, FACTORS); i++) to[i] = 0;
+#pragma unroll
+            for (int g = 0; g < FACTORS; g++)
+                if (g < units) to[N * g / 4] |= bytes<N>(plane, (first + g) / Planes::PER_GROUP) << 8 * (N * g % 4);
+        }
+    }
+
+    // what stands behind the words of a unit belongs to the next
+    template <int N> DEVICE u32 of(int plane, int unit) const { return w[plane + N * unit / 4] >> 8 * (N * unit % 4); }
 
     template <int N> static DEVICE u32 bytes(const u8* plane, u32 i) {
         if constexpr (N == 4) {
@@ -74,13 +111,13 @@ template <class L> struct LayoutUnit {
         } else if constexpr (L::BITS <= 3) {
             const int unit = g >> 1;
             u32 level = bitsOf(::word(q[unit], i) >> 2 * u, -4 * (g & 1), 0x03030303u);
-            if constexpr (Planes::ONES) level |= bitsOf(w[g & 1][unit] >> 4 * u, 2 - i, 0x04040404u);
+            if constexpr (Planes::ONES) level |= bitsOf(w[UNITS * (g & 1) + unit] >> 4 * u, 2 - i, 0x04040404u);
             return level;
         } else {
             u32 level = ::word(q[g], i) >> 4 * u & 0x0f0f0f0fu;
-            if constexpr (Planes::PAIRS) level |= bitsOf(u ? w[1][g] : w[0][g], 4 - 2 * i, 0x30303030u);
-            if constexpr (L::BITS == 5) level |= bitsOf(w[0][g] >> 4 * u, 4 - i, 0x10101010u);
-            if constexpr (L::BITS == 7) level |= bitsOf(w[2][g] >> 4 * u, 6 - i, 0x40404040u);
+            if constexpr (Planes::PAIRS) level |= bitsOf(u ? w[UNITS + g] : w[g], 4 - 2 * i, 0x30303030u);
+            if constexpr (L::BITS == 5) level |= bitsOf(w[g] >> 4 * u, 4 - i, 0x10101010u);
+            if constexpr (L::BITS == 7) level |= bitsOf(w[2 * UNITS + g] >> 4 * u, 6 - i, 0x40404040u);
             return level;
         }
     }
@@ -107,16 +144,19 @@ template <class L> struct LayoutUnit {
             const int g = 2 * part + n;
             const int unit = L::UNIT == 64 ? g >> 1 : g;
             const int chunk = (L::UNIT == 64 ? (L::CHUNK == 16 ? 2 * (g & 1) : g & 1) : 0) + (L::CHUNK == 16 ? u : 0);
-            const u32 d = this->d[FACTORS == 1 ? 0 : unit];
-            u32 scale = L::WHOLE ? times(scales[Planes::BYTES > 0 ? unit : 0] >> 8 * chunk, L::SIGNED_SCALES, half(d),
-                                         L::scaleUnit())
-                                 : scaledBy(half(d), L::scaleUnit());
+            const int factor = FACTORS == 1 ? 0 : unit;
+            const u32 d = of<Planes::FACTOR>(D, factor);
+            u32 scale = scaledBy(half(d), L::scaleUnit());
+            if constexpr (L::WHOLE)
+                scale = times(of<Planes::BYTES>(SCALES, unit) >> 8 * chunk, L::SIGNED_SCALES, half(d), L::scaleUnit());
             if constexpr (L::MINIMUMS) {
-                const u32 factor = half(L::FLOATS ? m[FACTORS == 1 ? 0 : unit] : d >> 16) ^ 0x80008000u;
-                const u32 all = Planes::APART ? minimums[Planes::APART ? unit : 0]
-                                              : scales[Planes::BYTES > 0 ? unit : 0] >> 8 * Planes::SCALES;
-                u32 shift = L::WHOLE_MINIMUMS ? times(all >> 8 * chunk, false, factor, L::minimumUnit())
-                                              : scaledBy(factor, L::minimumUnit());
+                const u32 m = half(L::FLOATS ? of<4>(M, factor) : d >> 16) ^ 0x80008000u;
+                u32 shift = scaledBy(m, L::minimumUnit());
+                if constexpr (L::WHOLE_MINIMUMS) {
+                    const u32 all = Planes::APART ? of<4>(MINIMUMS, unit)
+                                                  : of<Planes::BYTES>(SCALES, unit) >> 8 * Planes::SCALES;
+                    shift = times(all >> 8 * chunk, false, m, L::minimumUnit());
+                }
 #pragma unroll
                 for (int i = 0; i < 4; i++) out[n][i] = shifted(levels(g, u, i), scale, shift);
             } else {

@@ -337,7 +337,7 @@ public final class LinearLaunches {
             e.cluster(grid.cluster(e))
                     .launch(
                             new KernelModule("matmul.cu", gate.format().macros()),
-                            "matmul_gate_up_" + gate.format().id() + "_n" + grid.tokens,
+                            "matmul_gate_up_" + gate.format().id() + grid.suffix(),
                             grid.tokenTiles,
                             grid.rowTiles,
                             grid.splits,
@@ -394,7 +394,7 @@ public final class LinearLaunches {
         e.cluster(grid.cluster(e))
                 .launch(
                         new KernelModule("matmul.cu", format.macros()),
-                        "matmul_" + format.id() + "_n" + grid.tokens,
+                        "matmul_" + format.id() + grid.suffix(),
                         grid.tokenTiles,
                         grid.rowTiles,
                         grid.splits,
@@ -427,7 +427,13 @@ public final class LinearLaunches {
     /// @param tokens rows of activations in a tile
     /// @param tokenTiles tiles of activations
     /// @param splits blocks that share a tile, each with a part of the columns
-    private record Grid(int rowTiles, int tokens, int tokenTiles, int splits) {
+    /// @param alone whether no two blocks have to share a multiprocessor, so that each may take all its registers
+    private record Grid(int rowTiles, int tokens, int tokenTiles, int splits, boolean alone) {
+        /// What the entry's name ends with.
+        String suffix() {
+            return "_n" + tokens + (tokens == 128 && alone ? "_alone" : "");
+        }
+
         /// Whether the blocks of a tile add up through distributed shared memory.
         boolean clustered(Emission e) {
             return splits > 1 && e.traits.capability() >= 90;
@@ -470,7 +476,7 @@ public final class LinearLaunches {
         while (2 * splits <= mostSplits && 2 * splits * tiles <= blocks && 2 * splits <= (cols + 255) / 256) {
             splits *= 2;
         }
-        return new Grid(rowTiles, tokens, tokenTiles, splits);
+        return new Grid(rowTiles, tokens, tokenTiles, splits, splits * tiles <= multiprocessors);
     }
 
     private KernelModule module(String file, DeviceFormat format, MvGeometry geometry) {

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 public final class NvidiaKernels {
     private static final Pattern LINEAR = Pattern.compile("(linear|gate_up)_(\\w+)_t(\\d+)");
     private static final Pattern QKV = Pattern.compile("qkv_(\\w+)_t(\\d+)");
-    private static final Pattern MATMUL = Pattern.compile("(matmul|matmul_gate_up)_([A-Z]\\w+)_n\\d+");
+    private static final Pattern MATMUL = Pattern.compile("(matmul|matmul_gate_up)_([A-Z]\\w+)_n\\d+(?:_alone)?");
     private static final Pattern EXPERTS =
             Pattern.compile("(expert_(?:linear|gate_up|down|matmul|matmul_gate_up))_([A-Z]\\w*?)(?:_n\\d+)?");
     private static final Pattern WHOLE = Pattern.compile("(embedding|repack|dequantise)_(\\w+)");
