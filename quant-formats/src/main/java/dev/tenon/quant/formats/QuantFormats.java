@@ -25,6 +25,9 @@ final class QuantFormats {
                 new Q4_0Format(),
                 new IQ4_NLFormat(),
                 new IQ4_XSFormat(),
-                new MXFP4Format());
+                new MXFP4Format(),
+                new TQ2_0Format(),
+                new TQ1_0Format(),
+                new Q2_0Format());
     }
 }

@@ -43,6 +43,11 @@ final class GoldenData {
                 .toList();
     }
 
+    /// {@return the rows that a type's encoder was given}
+    static float[] input(String type) {
+        return floats("quantize/" + quantize(type).path("input").asText("input.f32"));
+    }
+
     /// {@return what each row of the encoders' input holds}
     static List<String> rowContent() {
         return INDEX.path("quantize")

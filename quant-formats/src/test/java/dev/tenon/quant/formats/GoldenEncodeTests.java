@@ -36,7 +36,7 @@ class GoldenEncodeTests {
     @ParameterizedTest
     @MethodSource("formats")
     void bytesOfEveryRowAreEqual(QuantFormat format) {
-        float[] input = GoldenData.floats("quantize/input.f32");
+        float[] input = GoldenData.input(format.id());
         byte[] expected = GoldenData.bytes("quantize/" + format.id() + ".bin");
         List<String> rows = GoldenData.rowContent();
         int columns = GoldenData.columns();
@@ -62,7 +62,7 @@ class GoldenEncodeTests {
     @MethodSource("formats")
     void errorOfEveryRowIsTheReferences(QuantFormat format) {
         JsonNode reference = GoldenData.quantize(format.id()).path("row_rmse");
-        float[] input = GoldenData.floats("quantize/input.f32");
+        float[] input = GoldenData.input(format.id());
         int columns = GoldenData.columns();
         assertEquals(GoldenData.rowContent().size(), reference.size());
         for (int row = 0; row < reference.size(); row++) {
@@ -78,7 +78,7 @@ class GoldenEncodeTests {
     @MethodSource("formats")
     void rowsEncodedOneByOneGiveTheSameBytes(QuantFormat format) {
         Quantizer quantizer = format.quantizer().orElseThrow();
-        float[] input = GoldenData.floats("quantize/input.f32");
+        float[] input = GoldenData.input(format.id());
         byte[] expected = GoldenData.bytes("quantize/" + format.id() + ".bin");
         int n = 256;
         int bytes = (int) format.bytesFor(n);
@@ -95,7 +95,7 @@ class GoldenEncodeTests {
     @MethodSource("formats")
     void threadsOnRowsOfOneTensorGiveTheSameBytes(QuantFormat format) {
         Quantizer quantizer = format.quantizer().orElseThrow();
-        float[] input = GoldenData.floats("quantize/input.f32");
+        float[] input = GoldenData.input(format.id());
         int columns = GoldenData.columns();
         long rowBytes = format.bytesFor(columns);
         byte[] expected = GoldenData.bytes("quantize/" + format.id() + ".bin");

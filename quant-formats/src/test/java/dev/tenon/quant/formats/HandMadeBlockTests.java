@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.Numbers;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
@@ -169,14 +171,14 @@ class HandMadeBlockTests {
         assertEquals(0, block[6]);
     }
 
+    /// Where a block's half is that scales it; -1 if there is none.
     private static int scaleOffset(QuantFormat format) {
-        return switch (format.id()) {
-            case "Q6_K" -> 208;
-            case "Q3_K" -> 108;
-            case "Q2_K" -> 80;
-            case "F32", "F16", "BF16", "MXFP4" -> -1;
-            default -> 0;
-        };
+        return format.layout()
+                .flatMap(BlockLayout::scales)
+                .map(scale -> scale.common().orElse(scale.numbers()))
+                .filter(numbers -> numbers.type() == Numbers.Type.F16)
+                .map(numbers -> numbers.pieces(0).getFirst().bit() / Byte.SIZE)
+                .orElse(-1);
     }
 
     private static float[] decode(QuantFormat format, byte[] blocks) {

@@ -20,8 +20,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// A layout can say what the formats of ggml are that this module does not have: grids, signs, shifts, digits of base
-/// 3 and scales that are small floats.
+/// A layout can say what the formats of ggml are that this module does not have: grids, signs, shifts and scales that
+/// are small floats.
 class MoreLayoutsTests {
     private static final Path DATA = Path.of(System.getenv().getOrDefault("TENON_SHARED", "../../shared"))
             .resolve("golden/quant-next");
@@ -102,10 +102,6 @@ class MoreLayoutsTests {
                                 1))
                 .withShifts(Scale.of(Numbers.unsigned(BitField.of(1).at(32, 3).bits(32, 4)))
                         .with(-0.25f, 0.125f))),
-        TQ1_0(() -> BlockLayout.of(
-                256, 54, trits(0, 32, 5).then(trits(32, 16, 5)).then(trits(48, 4, 4)), 1, Scale.f16(52))),
-        TQ2_0(() -> BlockLayout.of(
-                256, 66, Numbers.unsigned(BitField.of(2).bytes(32, 1).bits(4, 2).bytes(2, 32)), 1, Scale.f16(64))),
         NVFP4(() -> BlockLayout.of(
                 64,
                 36,
@@ -113,19 +109,13 @@ class MoreLayoutsTests {
                 grid("e2m1_x2.i8.bin", 1),
                 Scale.of(Numbers.of(Numbers.Type.UE4M3_HALF, BitField.of(8).bytes(4, 1))))),
         Q1_0(() -> BlockLayout.of(
-                128, 18, Numbers.unsigned(BitField.of(1).at(2).bits(128, 1)), CodeBook.of(-1, 1), Scale.f16(0))),
-        Q2_0(() -> BlockLayout.of(64, 18, Numbers.unsigned(BitField.of(2).at(2).bits(64, 2)), 1, Scale.f16(0)));
+                128, 18, Numbers.unsigned(BitField.of(1).at(2).bits(128, 1)), CodeBook.of(-1, 1), Scale.f16(0)));
 
         private final Supplier<BlockLayout> layout;
 
         Format(Supplier<BlockLayout> layout) {
             this.layout = layout;
         }
-    }
-
-    private static Numbers trits(int at, int bytes, int digits) {
-        return Numbers.of(
-                Numbers.Type.TRITS, BitField.of(8).at(at).bytes(bytes, 1).bits(digits, 0));
     }
 
     private static CodeBook grid(String file, int length) {

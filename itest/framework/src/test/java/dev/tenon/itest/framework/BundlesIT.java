@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.framework.Osgi.Kind;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -38,9 +39,10 @@ class BundlesIT {
             .map(ModelArchitecture::id)
             .collect(Collectors.toCollection(TreeSet::new));
 
-    static final Set<String> FORMATS = new TreeSet<>(Set.of(
-            "F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K", "Q4_K", "Q3_K", "Q2_K", "Q4_0", "Q4_1", "Q5_0", "Q5_1",
-            "IQ4_NL", "IQ4_XS", "MXFP4"));
+    static final Set<String> FORMATS =
+            Jars.implementations(QuantFormat.class, List.of(Jars.ours("quant-formats"))).stream()
+                    .map(QuantFormat::id)
+                    .collect(Collectors.toCollection(TreeSet::new));
 
     @TempDir
     Path folder;
