@@ -28,6 +28,7 @@ final class QuantFormats {
                 new MXFP4Format(),
                 new TQ2_0Format(),
                 new TQ1_0Format(),
-                new Q2_0Format());
+                new Q2_0Format(),
+                new Q1_0Format());
     }
 }

@@ -107,9 +107,7 @@ class MoreLayoutsTests {
                 36,
                 Numbers.unsigned(BitField.of(4).at(4).bytes(8, 1).bits(2, 4).bytes(4, 8)),
                 grid("e2m1_x2.i8.bin", 1),
-                Scale.of(Numbers.of(Numbers.Type.UE4M3_HALF, BitField.of(8).bytes(4, 1))))),
-        Q1_0(() -> BlockLayout.of(
-                128, 18, Numbers.unsigned(BitField.of(1).at(2).bits(128, 1)), CodeBook.of(-1, 1), Scale.f16(0)));
+                Scale.of(Numbers.of(Numbers.Type.UE4M3_HALF, BitField.of(8).bytes(4, 1)))));
 
         private final Supplier<BlockLayout> layout;
 
