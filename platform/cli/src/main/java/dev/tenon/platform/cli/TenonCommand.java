@@ -30,6 +30,10 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// A field of type [Console] with picocli's `@ParentCommand` receives the console. One object
 /// serves one invocation, on one thread. The options `-h`, `--help`, `-q`, `--quiet`, `--no-color`
 /// and `--debug` are there for every command and cannot be declared again.
+///
+/// What help says of a command depends on its bundle, on its configuration and on variables of the
+/// environment whose names begin with `TENON_`, and on nothing else: the start script's cache keeps
+/// it, and shows it without the command until one of them changes.
 @ConsumerType
 public interface TenonCommand extends Callable<Integer> {
     /// Service property that holds the name of the command, the same as in `@Command(name = ...)`. A

@@ -7,9 +7,13 @@ import dev.tenon.platform.launcher.home.PlatformException;
 import dev.tenon.platform.launcher.log.LogProvider;
 import dev.tenon.platform.launcher.log.OwnLines;
 import java.io.ByteArrayInputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -22,7 +26,7 @@ import org.xml.sax.SAXException;
 import org.xml.sax.helpers.DefaultHandler;
 
 /// Main class: boots the framework, passes the arguments to the command line, and exits with its
-/// status. The version alone is answered without a framework.
+/// status. The version, and what [KeptAnswers] knows, is answered without a framework.
 ///
 /// System properties: `tenon.home` (the distribution's folder; default: where the launcher's jar
 /// lies), `tenon.log` (levels, see [LogSetup]), `tenon.watch.delay` (milliseconds before `deploy`
@@ -60,7 +64,7 @@ public final class Main {
         int code;
         try {
             checkMachine(System.getProperty("sun.arch.data.model", "64"), ByteOrder.nativeOrder());
-            code = isVersion(args) ? version() : run(args, begin, VectorModule.loadBeside());
+            code = isVersion(args) ? version() : answer(args, begin);
             VectorModule.load("last");
         } catch (PlatformException e) {
             if (!stopping) {
@@ -135,7 +139,16 @@ public final class Main {
         }
     }
 
-    static int run(String[] args, long begin, Runnable vectorModule) {
+    /// Answers from what is kept, or runs the command.
+    private static int answer(String[] args, long begin) {
+        Home home = Home.find();
+        Optional<KeptAnswers> answers = KeptAnswers.of(home, System.getenv(), System.currentTimeMillis(), args);
+        OptionalInt status = answers.map(each -> each.print(new FileOutputStream(FileDescriptor.out)))
+                .orElseGet(OptionalInt::empty);
+        return status.isPresent() ? status.getAsInt() : run(home, args, answers, begin, VectorModule.loadBeside());
+    }
+
+    private static int run(Home home, String[] args, Optional<KeptAnswers> answers, long begin, Runnable vectorModule) {
         System.setProperty("java.util.logging.SimpleFormatter.format", "%4$s %3$s - %5$s%6$s%n");
         takeXmlParser();
         AtomicReference<Platform> booted = new AtomicReference<>();
@@ -154,7 +167,7 @@ public final class Main {
         Runtime.getRuntime().addShutdownHook(new Thread(close, "tenon-stop"));
         Platform platform;
         try {
-            platform = Platform.boot(Home.find(), args.length == 0 ? "" : args[0]);
+            platform = Platform.boot(home, args.length == 0 ? "" : args[0], answers);
             booted.set(platform);
         } finally {
             booting.countDown();

@@ -1,5 +1,6 @@
 package dev.tenon.platform.launcher;
 
+import dev.tenon.platform.boot.Answers;
 import dev.tenon.platform.boot.BundleProblems;
 import dev.tenon.platform.boot.BundleTrust;
 import dev.tenon.platform.boot.EntryPoint;
@@ -18,6 +19,7 @@ import java.util.Hashtable;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -92,10 +94,12 @@ final class Platform implements AutoCloseable {
     /// Boots the framework and starts the bundles.
     ///
     /// @param command what the process is to do: its first argument, or an empty text
+    /// @param answers keeps the answer to the call, if it can be
     /// @throws PlatformException when the framework itself does not start
-    static Platform boot(Home home, String command) {
+    static Platform boot(Home home, String command, Optional<? extends Answers> answers) {
         Platform platform = new Platform(home);
         try {
+            answers.ifPresent(each -> platform.context().registerService(Answers.class, each, null));
             platform.start(command);
         } catch (BundleException e) {
             platform.close();

@@ -37,6 +37,18 @@ abstract class LauncherHome {
                     BundleContext context = FrameworkUtil.getBundle(Cli.class).getBundleContext();
                     switch (args[0]) {
                         case "echo" -> System.out.println(String.join("|", args));
+                        case "answer" -> {
+                            String text = String.format("answered by %d%n", ProcessHandle.current().pid());
+                            ServiceReference<Answers> answers = context.getServiceReference(Answers.class);
+                            if (answers != null) {
+                                context.getService(answers).keep(3, text, "");
+                            }
+                            System.out.print(text);
+                            if (System.out.checkError()) {
+                                System.err.println("the command line was asked");
+                            }
+                            return 3;
+                        }
                         case "exit" -> { return Integer.parseInt(args[1]); }
                         case "throw" -> throw new IllegalStateException("boom");
                         case "config" -> System.out.println(config.get("backend") + " " + config.get("where"));

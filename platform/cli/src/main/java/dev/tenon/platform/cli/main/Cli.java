@@ -2,6 +2,7 @@ package dev.tenon.platform.cli.main;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.boot.Answers;
 import dev.tenon.platform.cli.Ranges;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.terminal.CliErrors;
@@ -29,6 +30,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.UsageMessageSpec;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /// Runs one command line. Creates only the command that is called; for a listing, all of them.
 final class Cli {
@@ -44,6 +47,9 @@ final class Cli {
     private final String version;
     private final BooleanSupplier ending;
     private final Runs.Run current;
+    private final Answers answers;
+    /// Whether a command's own code is called, whose output may depend on anything.
+    private boolean called;
 
     /// Creates a command line.
     ///
@@ -55,6 +61,7 @@ final class Cli {
     /// @param ending whether the process is ending; failures after that are caused by stopped
     ///     bundles and not reported
     /// @param current this run of the command
+    /// @param answers keeps what depends on nothing but the call
     Cli(
             List<CommandSource> sources,
             Streams streams,
@@ -62,7 +69,8 @@ final class Cli {
             Supplier<ModelRegistries> registries,
             String version,
             BooleanSupplier ending,
-            Runs.Run current) {
+            Runs.Run current,
+            Answers answers) {
         this.sources = List.copyOf(sources);
         this.streams = streams;
         this.settings = settings;
@@ -70,6 +78,7 @@ final class Cli {
         this.version = version;
         this.ending = ending;
         this.current = current;
+        this.answers = answers;
     }
 
     /// Runs a command.
@@ -109,9 +118,17 @@ final class Cli {
     }
 
     private int usage(CommandLine.ParameterException error, boolean debug) {
-        return ending.getAsBoolean() || current.isTrial()
-                ? failure(error, debug)
-                : CliErrors.usage(error, streams.err(), debug);
+        if (ending.getAsBoolean() || current.isTrial()) {
+            return failure(error, debug);
+        }
+        StringWriter text = new StringWriter();
+        int status = CliErrors.usage(error, new PrintWriter(text), debug);
+        if (error instanceof UnmatchedArgumentException && !called && !debug) {
+            answers.keep(status, "", text.toString());
+        }
+        streams.err().print(text);
+        streams.err().flush();
+        return status;
     }
 
     /// Whether a failure is a consequence of stopped bundles, which is not reported, or of lost output, which is
@@ -171,25 +188,36 @@ final class Cli {
                         ? usage(wrong, root.debug())
                         : failure(error, root.debug());
             });
-            line.setExecutionStrategy(Ranges::run);
+            line.setExecutionStrategy(this::call);
+            int status = 0;
             if (args.length == 0) {
-                line.usage(streams.styledOut());
-                return 0;
+                line.usage(line.getOut());
+            } else if (List.of(args).equals(PAGE)) {
+                new CommandsPage(line).print(line.getOut());
+            } else if (List.of(args).equals(MANUAL)) {
+                new ManPage(line).print(line.getOut());
+            } else {
+                status = line.execute(args);
             }
-            if (List.of(args).equals(PAGE)) {
-                new CommandsPage(line).print(streams.out());
-                return 0;
+            if (!called && !help.toString().isEmpty()) {
+                answers.keep(status, help.toString(), "");
             }
-            if (List.of(args).equals(MANUAL)) {
-                new ManPage(line).print(streams.out());
-                return 0;
-            }
-            int status = line.execute(args);
             streams.styledOut().print(help);
             return status;
         } finally {
             made.forEach((command, source) -> source.release(command));
         }
+    }
+
+    private int call(ParseResult result) {
+        ParseResult last = result;
+        boolean asked = false;
+        for (ParseResult at = result; at != null; at = at.subcommand()) {
+            asked |= at.isUsageHelpRequested() || at.isVersionHelpRequested();
+            last = at;
+        }
+        called = !asked && !(last.commandSpec().userObject() instanceof CompletionCommand);
+        return Ranges.run(result);
     }
 
     /// Creates the command, or waits for the thread that does.

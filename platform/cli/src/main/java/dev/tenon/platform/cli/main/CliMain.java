@@ -1,6 +1,7 @@
 package dev.tenon.platform.cli.main;
 
 import dev.tenon.api.engine.Engine;
+import dev.tenon.platform.boot.Answers;
 import dev.tenon.platform.boot.EntryPoint;
 import dev.tenon.platform.cli.RunningCommand;
 import dev.tenon.platform.cli.TenonCommand;
@@ -102,7 +103,17 @@ public final class CliMain implements EntryPoint, RunningCommand {
 
     private int execute(Runs.Run run, List<CommandSource> sources, String... args) {
         String version = context.getBundle().getVersion().toString();
-        return new Cli(sources, streams, this::setting, this::registries, version, () -> ending || jvmEnds(), run)
+        ServiceReference<Answers> reference = context.getServiceReference(Answers.class);
+        Answers answers = reference == null ? null : context.getService(reference);
+        return new Cli(
+                        sources,
+                        streams,
+                        this::setting,
+                        this::registries,
+                        version,
+                        () -> ending || jvmEnds(),
+                        run,
+                        answers == null ? (status, out, err) -> {} : answers)
                 .execute(args);
     }
 

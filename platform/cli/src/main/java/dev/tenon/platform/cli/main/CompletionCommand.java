@@ -69,7 +69,7 @@ public final class CompletionCommand implements TenonCommand {
 
     @Override
     public Integer call() {
-        RootCommand root = (RootCommand) spec.root().userObject();
+        PrintWriter out = spec.root().commandLine().getOut();
         if (engine != null) {
             List<String> ids = Stream.concat(
                             Stream.of("auto"), engine.backends().stream().map(Backend::id))
@@ -77,14 +77,13 @@ public final class CompletionCommand implements TenonCommand {
             offerBackends(spec.root(), ids);
         }
         if (shell == Shell.fish) {
-            fish(spec.root(), "", "__fish_use_subcommand", root.out());
+            fish(spec.root(), "", "__fish_use_subcommand", out);
         } else {
             // Where nothing else fits, a file does: a model is a file as a rule, and an option's value often.
-            root.out()
-                    .print(AutoComplete.bash("tenon", spec.root().commandLine())
-                            .replaceAll(".*compopt \\+o default\n", "")
-                            // A word counts as an option where it is one, not where it is within one's name.
-                            .replace(" =~ ${previousWord} ]]", " == *\"'${previousWord}'\"* ]]"));
+            out.print(AutoComplete.bash("tenon", spec.root().commandLine())
+                    .replaceAll(".*compopt \\+o default\n", "")
+                    // A word counts as an option where it is one, not where it is within one's name.
+                    .replace(" =~ ${previousWord} ]]", " == *\"'${previousWord}'\"* ]]"));
         }
         return 0;
     }

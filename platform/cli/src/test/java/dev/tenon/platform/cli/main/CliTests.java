@@ -2,6 +2,7 @@ package dev.tenon.platform.cli.main;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.platform.cli.TenonCommand;
@@ -264,6 +265,26 @@ class CliTests {
         TestCli.Result result = cli.run("run", "-p", "x");
         assertEquals(2, result.status());
         assertTrue(result.err().startsWith("tenon: No model is given"), result.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", "--help", "run --help", "help run", "--man --help", "completion bash", "rnu", "run --tmep 0"
+            })
+    void whatDependsOnNothingElseIsKept(String line) {
+        TestCli cli = new TestCli(folder);
+        TestCli.Result result = cli.run(line.isEmpty() ? new String[] {} : line.split(" "));
+        assertEquals(result.status(), cli.kept.status());
+        assertEquals(result.out(), cli.kept.out());
+        assertEquals(result.err(), cli.kept.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"list", "run -n x", "run -n -1", "run -m none.gguf x", "rnu --debug", "completion sh"})
+    void whatDependsOnMoreIsNotKept(String line) {
+        TestCli cli = new TestCli(folder);
+        cli.run(line.split(" "));
+        assertNull(cli.kept);
     }
 
     @Test

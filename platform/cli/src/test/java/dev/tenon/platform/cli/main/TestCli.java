@@ -65,6 +65,8 @@ public final class TestCli {
     public boolean inTerminal;
     public boolean outTerminal;
     public boolean errTerminal;
+    /// What the last command line had kept; null if nothing.
+    public Result kept;
     /// What is typed in a chat on a terminal, at each prompt.
     public List<String> typed = List.of();
 
@@ -168,7 +170,17 @@ public final class TestCli {
         };
         Streams streams =
                 Streams.of(new ByteArrayInputStream(stdin), stdout, told, inTerminal, outTerminal, errTerminal);
-        int status = new Cli(sources, streams, settings::get, () -> registries, "1.2.3", () -> ending, current)
+        kept = null;
+        int status = new Cli(
+                        sources,
+                        streams,
+                        settings::get,
+                        () -> registries,
+                        "1.2.3",
+                        () -> ending,
+                        current,
+                        (code, text, message) ->
+                                kept = new Result(code, text.getBytes(StandardCharsets.UTF_8), message))
                 .execute(args);
         return new Result(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
     }

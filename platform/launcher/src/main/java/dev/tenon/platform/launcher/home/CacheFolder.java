@@ -56,7 +56,7 @@ public record CacheFolder(Path path, FileChannel lock) implements AutoCloseable 
             String name = PREFIX + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime());
             Path path = parent.resolve(name);
             own = path;
-            Files.createDirectory(path, attributes());
+            Files.createDirectory(path, attributes()); // not one that is there
             FileChannel lock = FileChannel.open(path.resolve(LOCK), CREATE_NEW, WRITE);
             lock.lock();
             return new CacheFolder(path, lock);
@@ -64,6 +64,13 @@ public record CacheFolder(Path path, FileChannel lock) implements AutoCloseable 
             throw new PlatformException("No temporary folder can be made in " + parent + ": " + e.getMessage()
                     + ". Make it writable, or pass another one with -Djava.io.tmpdir=FOLDER in TENON_JAVA_OPTS.");
         }
+    }
+
+    /// Creates a folder, unless it is there, that only this user can enter.
+    ///
+    /// @throws IOException if that is not possible
+    public static void createPrivate(Path folder) throws IOException {
+        Files.createDirectories(folder, attributes());
     }
 
     private static FileAttribute<?>[] attributes() {

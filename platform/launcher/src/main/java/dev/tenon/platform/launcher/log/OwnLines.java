@@ -14,6 +14,7 @@ public final class OwnLines {
     private final PrintStream err;
     private volatile boolean inText;
     private volatile boolean inMessage;
+    private static volatile boolean written;
     /// Whether both go to one place; asked when the first message comes in the middle of a line.
     private Boolean together;
 
@@ -29,6 +30,11 @@ public final class OwnLines {
         OwnLines lines = new OwnLines(out, err);
         System.setOut(new PrintStream(lines.new Text(), false, out.charset()));
         System.setErr(new PrintStream(lines.new Messages(), true, err.charset()));
+    }
+
+    /// {@return whether anything was written since then}
+    public static boolean written() {
+        return written;
     }
 
     private boolean together() {
@@ -55,6 +61,7 @@ public final class OwnLines {
         @Override
         public void write(byte[] bytes, int offset, int length) {
             if (length > 0) {
+                written = true;
                 out.write(bytes, offset, length);
                 inText = bytes[offset + length - 1] != '\n';
                 inMessage = false;
@@ -78,6 +85,7 @@ public final class OwnLines {
         @Override
         public synchronized void write(byte[] bytes, int offset, int length) {
             if (length > 0) {
+                written = true;
                 if (inText && !inMessage && together()) {
                     err.write('\n');
                     inText = false;
