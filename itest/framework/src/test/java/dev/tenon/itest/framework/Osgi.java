@@ -38,7 +38,7 @@ final class Osgi implements AutoCloseable {
 
     /// What the launcher's class path offers to bundles.
     private static final String LAUNCHER = "org.slf4j;version=2.0.18,org.slf4j.event;version=2.0.18,"
-            + "org.slf4j.helpers;version=2.0.18,org.slf4j.spi;version=2.0.18,dev.tenon.platform.boot;version=1.1.0";
+            + "org.slf4j.helpers;version=2.0.18,org.slf4j.spi;version=2.0.18,dev.tenon.platform.boot;version=1.2.0";
 
     private static final long STOP_MILLIS = TimeUnit.MINUTES.toMillis(5);
 
