@@ -1,6 +1,6 @@
 /// The engine that loads models and generates text: what an embedding program calls.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.9,1.10)`.
+/// Users import versions below 2; who implements a provider type, those below the next minor one.
 @Version("1.9.0")
 @Export
 package dev.tenon.api.engine;

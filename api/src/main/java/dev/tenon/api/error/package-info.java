@@ -1,6 +1,6 @@
 /// Errors that carry a code, a place, what was found, what was expected and what to do.
 ///
-/// Users import `[1.1,2)`; who implements a provider type imports `[1.3,1.4)`.
+/// Users import versions below 2; who implements a provider type, those below the next minor one.
 @Version("1.5.0")
 @Export
 package dev.tenon.api.error;

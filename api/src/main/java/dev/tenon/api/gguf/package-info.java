@@ -1,6 +1,6 @@
 /// GGUF files: metadata with typed look-up, tensor descriptions and read-only mapped tensor data.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.1,1.2)`.
+/// Users import versions below 2; who implements a provider type, those below the next minor one.
 @Version("1.1.0")
 @Export
 package dev.tenon.api.gguf;

@@ -1,6 +1,6 @@
 /// The computation graph: immutable core ops, composite ops that expand into them, and pure fusion passes.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.9,1.10)`.
+/// Users import versions below 2; who implements a provider type, those below the next minor one.
 @Version("1.9.0")
 @Export
 package dev.tenon.api.graph;

@@ -1,6 +1,6 @@
 /// Model architectures: from GGUF metadata to a configuration and a graph.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.0,1.1)`.
+/// Users import versions below 2; who implements a provider type, those below the next minor one.
 @Version("1.6.0")
 @Export
 package dev.tenon.api.model;

@@ -1,6 +1,6 @@
 /// Weight formats: block layout, scalar decoding and scalar encoding.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.2,1.3)`.
+/// Users import versions below 2; who implements a provider type, those below the next minor one.
 @Version("1.2.0")
 @Export
 package dev.tenon.api.quant;

@@ -1,6 +1,6 @@
 /// Text on both sides of the model: tokenizers, chat templates and samplers.
 ///
-/// Users import `[1.0,2)`; who implements a provider type imports `[1.5,1.6)`.
+/// Users import versions below 2; who implements a provider type, those below the next minor one.
 @Version("1.5.0")
 @Export
 package dev.tenon.api.text;

@@ -11,7 +11,7 @@ import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.StreamMicroKernel;
 
-/// Four rows of Q4_K (Q4_K) at once.
+/// Four rows of Q4_K at once.
 ///
 /// Of each 32 bytes of levels the first 16 are put together, and the second 16. So a register has
 /// the even (low bits) or odd groups of a row in its 128-bit lanes, and both of its parts add to

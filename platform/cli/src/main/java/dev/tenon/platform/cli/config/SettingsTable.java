@@ -107,7 +107,8 @@ final class SettingsTable {
 
                 From weakest to strongest: default, file of `etc`, environment (`TENON_CHAT_HISTORY` for `chat.history`, `TENON_VECTOR_BITS` for
                 `tenon.vector.bits`), command line. The files are `etc/dev.tenon.platform.cfg` for the engine and backends,
-                `etc/dev.tenon.platform.cli.cfg` for the command line, `etc/dev.tenon.platform.bundles.cfg` for bundles. `--set NAME=VALUE` gives
+                `etc/dev.tenon.platform.cli.cfg` for the command line, `etc/dev.tenon.platform.bundles.cfg` for bundles,
+                `etc/dev.tenon.platform.server.cfg` for the server. `--set NAME=VALUE` gives
                 a backend's setting, `prefill.budget.ms`, `prefix.cache`, `tuned` or `unused.tensors` for one model. A setting marked * is read
                 once in a process, from a system property of its name (`TENON_JAVA_OPTS=-Dtenon.kernels.x86=off`) or the environment.
                 `tenon config` shows the values that hold, and where they come from. Which of several bundles is used, and how
