@@ -126,7 +126,7 @@ class AdapterPlansTests {
                 List.of("linear_F16_t1", "weighted_sum", "linear_F32_t1"),
                 entries(launches(planned, new StepShape(1, 1, false))));
         List<String> many = entries(launches(planned, new StepShape(512, 1, false)));
-        assertEquals(List.of("to_f16", "matmul_F16_n128", "weighted_sum", "float_matmul"), many);
+        assertEquals(List.of("to_f16", "matmul_F16_n128_alone", "weighted_sum", "float_matmul"), many);
         assertTrue(planned.matrices().stream().noneMatch(w -> w.tensor().equals("0.b")), "uploaded twice");
     }
 
