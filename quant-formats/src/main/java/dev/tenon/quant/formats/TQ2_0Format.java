@@ -33,6 +33,11 @@ public final class TQ2_0Format extends BlockFormat {
     }
 
     @Override
+    public double roundTripBound() {
+        return Ternary.ROUND_TRIP_BOUND;
+    }
+
+    @Override
     void encode(float[] in, int at, byte[] out, int blocks) {
         byte[] levels = new byte[N];
         for (int b = 0; b < blocks; b++) {

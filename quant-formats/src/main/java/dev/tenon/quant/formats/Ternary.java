@@ -2,6 +2,10 @@ package dev.tenon.quant.formats;
 
 /// What the formats with levels -1, 0 and 1 share: a block's scale is its largest magnitude.
 final class Ternary {
+    /// Most relative error of values with a normal distribution, most of which become 0: the formats are for weights
+    /// that have these three values.
+    static final double ROUND_TRIP_BOUND = 0.85;
+
     private Ternary() {}
 
     /// Finds the levels of a block.
