@@ -12,7 +12,6 @@ public interface Answers {
     /// cannot be kept is not.
     ///
     /// @param status exit status of the process
-    /// @param out all of standard output
-    /// @param err all of standard error
-    void keep(int status, String out, String err);
+    /// @param out all of standard output; there is no standard error
+    void keep(int status, String out);
 }

@@ -16,7 +16,10 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,14 +30,15 @@ import java.util.zip.CRC32;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Help texts, scripts for shells and typing errors of earlier calls, in the folder of the start
-/// script's caches (system property `tenon.cache`): the same call is answered from there without a
+/// Help texts and scripts for shells of earlier calls, in the folder of the start script's caches (system property
+/// `tenon.cache`): the same call is answered from there without a
 /// framework.
 ///
-/// A file holds one answer and all that it depends on: the arguments, which streams are terminals,
-/// the variables of the environment that commands read, the values of `etc/*.cfg`, and each file of
-/// the installation with its size and the time of its last change, which nobody sets. If anything of
-/// that differs, or the file is damaged, it is no answer. Nothing is kept where bundles have to be
+/// A file holds one answer and a digest of all that it depends on: the arguments, which streams are
+/// terminals, the variables of the environment that commands read, the values of `etc/*.cfg`, and
+/// each file of the installation with its size and the time of its last change, which nobody sets.
+/// If anything of that differs, or the file is damaged, it is no answer. Arguments, variables and
+/// values may hold secrets, so only their digest is written. Nothing is kept where bundles have to be
 /// trusted, which the framework checks by their content, and nothing after a change that this process
 /// may have missed.
 final class KeptAnswers implements Answers {
@@ -76,7 +80,7 @@ final class KeptAnswers implements Answers {
             return Optional.empty();
         }
         String call = call(environment, args);
-        Path file = Path.of(folder, "answers", sum(call) + "-" + Integer.toHexString(call.hashCode()));
+        Path file = Path.of(folder, "answers", digest(call));
         return Optional.of(new KeptAnswers(home, environment, file, call, begun));
     }
 
@@ -144,14 +148,13 @@ final class KeptAnswers implements Answers {
                 return OptionalInt.empty();
             }
             String text = new String(Files.readAllBytes(file), UTF_8);
-            String known = call + END + Installed.of(home).files() + END;
+            String known = digest(call + END + Installed.of(home).files()) + END;
             String rest = text.substring(text.indexOf(END) + 1);
             if (!text.equals(sum(rest) + END + rest) || !rest.startsWith(known)) {
                 return OptionalInt.empty();
             }
             String[] answer = rest.substring(known.length()).split(END, -1);
             output.write(answer[1].getBytes(UTF_8));
-            System.err.write(answer[2].getBytes(UTF_8));
             return OptionalInt.of(Integer.parseInt(answer[0]));
         } catch (IOException e) {
             log().debug("{} is not used", file, e);
@@ -160,15 +163,16 @@ final class KeptAnswers implements Answers {
     }
 
     @Override
-    public void keep(int status, String out, String err) {
-        if (OwnLines.written() || (out + err).contains(END)) {
+    public void keep(int status, String out) {
+        if (OwnLines.written() || out.contains(END)) {
             return; // a bundle that does not run was reported, for example
         }
         Path folder = file.getParent();
         Path fresh = folder.resolve("new-" + ProcessHandle.current().pid());
         try {
             Installed now = Installed.of(home);
-            String rest = String.join(END, call, now.files(), Integer.toString(status), out, err);
+            String known = digest(call + END + now.files());
+            String rest = String.join(END, known, Integer.toString(status), out);
             byte[] text = (sum(rest) + END + rest).getBytes(UTF_8);
             if (text.length > MOST_BYTES
                     || now.changed() > begun - SLACK_MILLIS
@@ -184,6 +188,14 @@ final class KeptAnswers implements Answers {
             Files.move(fresh, file, ATOMIC_MOVE);
         } catch (IOException | PlatformException e) {
             log().debug("The answer is not kept", e);
+        }
+    }
+
+    private static String digest(String text) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e); // every Java has it
         }
     }
 

@@ -62,7 +62,7 @@ class KeptAnswersTests {
     }
 
     private void keep(String... args) {
-        answers(args).orElseThrow().keep(3, HELP, "");
+        answers(args).orElseThrow().keep(3, HELP);
     }
 
     /// {@return standard output of the kept answer; nothing without one}
@@ -91,6 +91,15 @@ class KeptAnswersTests {
         keep("--help");
         environment.put(variable, "1");
         assertEquals(NOTHING, answer("--help"));
+    }
+
+    @Test
+    void noArgumentVariableOrSettingIsWritten() throws IOException {
+        environment.put("TENON_SERVE_API_KEY", "a-secret");
+        System.setProperty("tenon.test.color", "a-secret");
+        keep("--help", "a-secret");
+        String text = Files.readString(Home.files(kept, "").getFirst());
+        assertTrue(text.contains(HELP) && !text.contains("secret"), text);
     }
 
     @Test
@@ -141,14 +150,14 @@ class KeptAnswersTests {
         FileTime changed = (FileTime) Files.getAttribute(jar, "unix:ctime");
         KeptAnswers.of(home, environment, changed.toMillis(), "--help")
                 .orElseThrow()
-                .keep(3, HELP, "");
+                .keep(3, HELP);
         assertEquals(NOTHING, answer("--help"), "it came");
         keep("--help");
         Files.delete(home.bundles().resolve("b.jar"));
         FileTime gone = (FileTime) Files.getAttribute(home.bundles(), "unix:ctime");
         KeptAnswers.of(home, environment, gone.toMillis(), "--help")
                 .orElseThrow()
-                .keep(3, HELP, "");
+                .keep(3, HELP);
         assertEquals(NOTHING, answer("--help"), "it went");
     }
 
@@ -222,7 +231,7 @@ class KeptAnswersTests {
             assertEquals(HELP, answer("typo" + i));
             assertTrue(Home.files(kept, "").size() <= 200);
         }
-        answers("long").orElseThrow().keep(3, HELP.repeat(100_000), "");
+        answers("long").orElseThrow().keep(3, HELP.repeat(100_000));
         assertEquals(NOTHING, answer("long"));
     }
 }

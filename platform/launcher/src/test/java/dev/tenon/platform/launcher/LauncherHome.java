@@ -41,7 +41,7 @@ abstract class LauncherHome {
                             String text = String.format("answered by %d%n", ProcessHandle.current().pid());
                             ServiceReference<Answers> answers = context.getServiceReference(Answers.class);
                             if (answers != null) {
-                                context.getService(answers).keep(3, text, "");
+                                context.getService(answers).keep(3, text);
                             }
                             System.out.print(text);
                             if (System.out.checkError()) {

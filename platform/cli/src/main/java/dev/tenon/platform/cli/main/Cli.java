@@ -31,7 +31,6 @@ import picocli.CommandLine.Help;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParseResult;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /// Runs one command line. Creates only the command that is called; for a listing, all of them.
 final class Cli {
@@ -118,17 +117,9 @@ final class Cli {
     }
 
     private int usage(CommandLine.ParameterException error, boolean debug) {
-        if (ending.getAsBoolean() || current.isTrial()) {
-            return failure(error, debug);
-        }
-        StringWriter text = new StringWriter();
-        int status = CliErrors.usage(error, new PrintWriter(text), debug);
-        if (error instanceof UnmatchedArgumentException && !called && !debug) {
-            answers.keep(status, "", text.toString());
-        }
-        streams.err().print(text);
-        streams.err().flush();
-        return status;
+        return ending.getAsBoolean() || current.isTrial()
+                ? failure(error, debug)
+                : CliErrors.usage(error, streams.err(), debug);
     }
 
     /// Whether a failure is a consequence of stopped bundles, which is not reported, or of lost output, which is
@@ -200,7 +191,7 @@ final class Cli {
                 status = line.execute(args);
             }
             if (!called && !help.toString().isEmpty()) {
-                answers.keep(status, help.toString(), "");
+                answers.keep(status, help.toString());
             }
             streams.styledOut().print(help);
             return status;

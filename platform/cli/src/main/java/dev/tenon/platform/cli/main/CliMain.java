@@ -113,7 +113,7 @@ public final class CliMain implements EntryPoint, RunningCommand {
                         version,
                         () -> ending || jvmEnds(),
                         run,
-                        answers == null ? (status, out, err) -> {} : answers)
+                        answers == null ? (status, out) -> {} : answers)
                 .execute(args);
     }
 

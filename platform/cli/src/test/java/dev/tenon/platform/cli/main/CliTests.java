@@ -268,9 +268,7 @@ class CliTests {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {"", "--help", "run --help", "help run", "--man --help", "completion bash", "rnu", "run --tmep 0"
-            })
+    @ValueSource(strings = {"", "--help", "run --help", "help run", "--man --help", "completion bash"})
     void whatDependsOnNothingElseIsKept(String line) {
         TestCli cli = new TestCli(folder);
         TestCli.Result result = cli.run(line.isEmpty() ? new String[] {} : line.split(" "));
@@ -280,7 +278,8 @@ class CliTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"list", "run -n x", "run -n -1", "run -m none.gguf x", "rnu --debug", "completion sh"})
+    @ValueSource(
+            strings = {"list", "run -n x", "run -n -1", "run -m none.gguf x", "rnu", "run --tmep 0", "completion sh"})
     void whatDependsOnMoreIsNotKept(String line) {
         TestCli cli = new TestCli(folder);
         cli.run(line.split(" "));

@@ -179,8 +179,7 @@ public final class TestCli {
                         "1.2.3",
                         () -> ending,
                         current,
-                        (code, text, message) ->
-                                kept = new Result(code, text.getBytes(StandardCharsets.UTF_8), message))
+                        (code, text) -> kept = new Result(code, text.getBytes(StandardCharsets.UTF_8), ""))
                 .execute(args);
         return new Result(status, out.toByteArray(), err.toString(StandardCharsets.UTF_8));
     }
