@@ -71,7 +71,7 @@ class EmbeddingIT {
         }
         List<String> ours = new ArrayList<>(List.of("tenon-api")); // tenon-platform-core brings it
         Pattern.compile("<artifactId>(tenon-[^<]*)</artifactId>")
-                .matcher(Files.readString(Path.of("../../platform/embedded/pom.xml"))
+                .matcher(Files.readString(Path.of("../../integrations/java/pom.xml"))
                         .replaceFirst("(?s).*<dependencies>", ""))
                 .results()
                 .forEach(dependency -> ours.add(dependency.group(1)));

@@ -7,7 +7,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -30,7 +30,7 @@ final class ChangingFiles {
     /// @param args the model's file, another model's, and the change: `truncate`, `overwrite` or `replace`
     public static void main(String[] args) throws IOException {
         Path path = Path.of(args[0]);
-        try (Engine engine = Tenon.standalone(Map.of());
+        try (Engine engine = StandaloneEngine.create(Map.of());
                 LoadedModel model = engine.load(LoadRequest.of(path));
                 LoadedModel other = engine.load(LoadRequest.of(Path.of(args[1])));
                 Session session = model.newSession();

@@ -6,7 +6,7 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.nio.file.Path;
 import java.util.Map;
 
@@ -18,7 +18,7 @@ final class EmbeddedProgram {
     ///
     /// @param args the model's file
     public static void main(String[] args) {
-        try (Engine engine = Tenon.standalone(Map.of());
+        try (Engine engine = StandaloneEngine.create(Map.of());
                 LoadedModel model = engine.load(LoadRequest.of(Path.of(args[0])));
                 Session session = model.newSession()) {
             int[] prompt = model.tokenizer().encode("Once upon a time", true, false);

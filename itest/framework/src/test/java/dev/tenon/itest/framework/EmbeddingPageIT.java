@@ -128,7 +128,7 @@ class EmbeddingPageIT {
                     .collect(Collectors.toCollection(TreeSet::new));
             Set<String> expected = new TreeSet<>(Set.of( // tenon-platform-core and tenon-platform-chat bring these
                     "slf4j-api", "tenon-api", "jackson-annotations", "jackson-core", "jackson-databind"));
-            expected.addAll(dependencies("platform/embedded"));
+            expected.addAll(dependencies("integrations/java"));
             assertTrue(expected.remove("tenon-models"));
             expected.addAll(dependencies("models/all"));
             assertEquals(expected, names);

@@ -10,7 +10,6 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.StandaloneEngine.InstalledBundle;
-import dev.tenon.platform.core.Tenon;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -29,7 +28,7 @@ final class InstallingProgram {
         Thread.currentThread().setContextClassLoader(ClassLoader.getPlatformClassLoader());
         LoadRequest request = LoadRequest.of(Path.of(args[0]));
         Path jar = Path.of(args[1]);
-        try (StandaloneEngine engine = Tenon.standalone(Map.of("move.timeout.ms", "0"))) {
+        try (StandaloneEngine engine = StandaloneEngine.create(Map.of("move.timeout.ms", "0"))) {
             System.out.println("program without it: " + refused(() -> engine.load(request)));
             bundle = engine.install(jar);
             try (LoadedModel model = engine.load(request);

@@ -64,9 +64,9 @@ final class Jars {
         return Stream.concat(ours().stream(), launcher).toList();
     }
 
-    /// {@return the published contracts, which are no part of the distribution}
-    static Path testkit() {
-        return list(JARS.resolve("testkit")).getFirst();
+    /// {@return our jars that are no part of the distribution: the contracts, and the one for Java programs}
+    static List<Path> published() {
+        return list(JARS.resolve("published"));
     }
 
     /// {@return one of our bundles, such as `api` or `models-llama`}

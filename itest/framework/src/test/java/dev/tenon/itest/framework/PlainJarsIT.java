@@ -217,7 +217,7 @@ class PlainJarsIT {
     }
 
     private static Stream<Path> allOurs() {
-        return Stream.of(Jars.oursAndLauncher(), List.of(Jars.testkit())).flatMap(List::stream);
+        return Stream.of(Jars.oursAndLauncher(), Jars.published()).flatMap(List::stream);
     }
 
     private static ModuleDescriptor descriptor(Path jar) {

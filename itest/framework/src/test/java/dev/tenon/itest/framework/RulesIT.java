@@ -64,6 +64,9 @@ class RulesIT {
                             "dev.tenon.platform.boot",
                             "dev.tenon.platform.hub")),
             Map.entry("dev.tenon.platform.hub", Set.of("dev.tenon.platform.core")),
+            Map.entry(
+                    "dev.tenon",
+                    Set.of("dev.tenon.platform.core", "dev.tenon.platform.chat", "dev.tenon.platform.hub")),
             Map.entry("dev.tenon.platform.tools", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")),
             Map.entry(
                     "dev.tenon.platform.bench",
@@ -145,7 +148,7 @@ class RulesIT {
     /// Our jars, the launcher and the published contracts included.
     private static List<Path> jars() {
         List<Path> jars = new ArrayList<>(Jars.oursAndLauncher());
-        jars.add(Jars.testkit());
+        jars.addAll(Jars.published());
         return jars;
     }
 

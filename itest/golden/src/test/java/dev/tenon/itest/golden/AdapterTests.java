@@ -20,7 +20,7 @@ import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.itest.testkit.models.TinyGguf;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.tools.gguf.Merge;
@@ -66,7 +66,7 @@ class AdapterTests {
 
     @BeforeAll
     static void start() {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
         model = folder.resolve("model.gguf");
         Path sound = GoldenData.projectRoot()
                 .resolve("platform/core/src/test/resources/golden/malformed")

@@ -9,7 +9,7 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +35,7 @@ class ContextShiftTests {
 
     private static void shifts(Path file) {
         List<Integer> prompt = IntStream.range(0, 20).mapToObj(i -> 3 + 7 * i).toList();
-        try (Engine engine = Tenon.standalone(Map.of());
+        try (Engine engine = StandaloneEngine.create(Map.of());
                 LoadedModel model = engine.load(
                         LoadRequest.builder(file).contextLength(CONTEXT).build())) {
             List<Integer> expected = new ArrayList<>();

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.tenon.api.engine.Engine;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
@@ -21,7 +21,7 @@ class FrozenApiTests {
     void aProgramCompiledOnceStillRuns() throws Exception {
         URL jar = FrozenApiTests.class.getResource("/frozen-api/first-program.jar");
         try (URLClassLoader loader = new URLClassLoader(new URL[] {jar}, FrozenApiTests.class.getClassLoader());
-                Engine engine = Tenon.standalone(Map.of())) {
+                Engine engine = StandaloneEngine.create(Map.of())) {
             var program = (BiFunction<Engine, Path, Map<String, Object>>) loader.loadClass("first.program.FirstProgram")
                     .getDeclaredConstructor()
                     .newInstance();

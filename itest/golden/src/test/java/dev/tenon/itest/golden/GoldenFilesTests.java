@@ -12,7 +12,6 @@ import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.StandaloneEngine.InstalledBundle;
-import dev.tenon.platform.core.Tenon;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -46,7 +45,7 @@ class GoldenFilesTests {
 
     @BeforeAll
     void start() {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
     }
 
     @AfterAll
@@ -187,7 +186,7 @@ class GoldenFilesTests {
     Stream<DynamicTest> aMoveToAnotherPlacementLeavesNoTrace() {
         return each(golden -> {
             int[] ids = golden.ids("len33");
-            try (StandaloneEngine moving = Tenon.standalone(Map.of(), type -> type != CpuVectorBackend.class)) {
+            try (StandaloneEngine moving = StandaloneEngine.create(Map.of(), type -> type != CpuVectorBackend.class)) {
                 InstalledBundle first = moving.installProviders(new CpuVectorBackend());
                 try (LoadedModel model = moving.load(golden.request().build());
                         Session session = model.newSession()) {

@@ -11,7 +11,7 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.itest.testkit.models.TinyGguf;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.IOException;
@@ -218,7 +218,7 @@ class ImpossibleModelTests {
 
     @BeforeAll
     static void start() {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
     }
 
     @AfterAll

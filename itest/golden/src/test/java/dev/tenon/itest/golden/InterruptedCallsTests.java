@@ -12,7 +12,7 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -25,7 +25,7 @@ class InterruptedCallsTests {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void anInterruptedEvaluationLeavesNoTrace(boolean virtual) throws Exception {
-        try (Engine engine = Tenon.standalone(Map.of());
+        try (Engine engine = StandaloneEngine.create(Map.of());
                 LoadedModel model = engine.load(LoadRequest.builder(GoldenData.embeddedModel())
                         .maxBatchTokens(8)
                         .build());

@@ -9,7 +9,7 @@ import dev.tenon.api.device.Support;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -44,7 +44,7 @@ class LayerKernelsTests {
         }
         Map<String, Set<String>> found = new TreeMap<>();
         Set<String> slow = new TreeSet<>();
-        try (Engine engine = Tenon.standalone(Map.of())) {
+        try (Engine engine = StandaloneEngine.create(Map.of())) {
             for (GoldenModel golden : GoldenModel.all()) {
                 try (LoadedModel model = engine.load(LoadRequest.of(golden.path()))) {
                     List<PlanReport.Kernel> kernels = model.report().kernels();

@@ -7,7 +7,7 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.itest.golden.ImpossibleModelTests.Model;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -33,7 +33,7 @@ class LongRopeTests {
 
     @BeforeAll
     static void start() {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
     }
 
     @AfterAll

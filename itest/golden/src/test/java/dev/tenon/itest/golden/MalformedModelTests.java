@@ -15,7 +15,7 @@ import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,7 +52,7 @@ class MalformedModelTests {
 
     @BeforeAll
     static void start() {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
     }
 
     @AfterAll

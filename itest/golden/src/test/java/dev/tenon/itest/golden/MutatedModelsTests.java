@@ -13,7 +13,7 @@ import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.IOException;
@@ -59,7 +59,7 @@ class MutatedModelsTests {
 
     @BeforeAll
     static void start() throws IOException {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
         mutators = new ArrayList<>();
         for (String name : SOUND) {
             mutators.add(new Mutator(FOLDER.resolve(name)));

@@ -11,7 +11,7 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -49,7 +49,7 @@ class SavedSessionTests {
     private static void isRestored(Path file, Map<String, String> settings) throws IOException {
         byte[] bytes;
         List<float[]> expected = new ArrayList<>();
-        try (Engine engine = Tenon.standalone(settings);
+        try (Engine engine = StandaloneEngine.create(settings);
                 LoadedModel model = engine.load(LoadRequest.of(file));
                 Session session = model.newSession()) {
             session.evaluate(Arrays.copyOf(TOKENS, SAVED), Rows.NONE, (index, logits) -> {});
@@ -59,7 +59,7 @@ class SavedSessionTests {
             rest(session, expected);
         }
         List<float[]> found = new ArrayList<>();
-        try (Engine engine = Tenon.standalone(settings);
+        try (Engine engine = StandaloneEngine.create(settings);
                 LoadedModel model = engine.load(LoadRequest.of(file));
                 Session other = model.newSession();
                 Session session = model.newSession()) {
@@ -85,7 +85,7 @@ class SavedSessionTests {
     void anotherModelRefusesIt() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Path states = GoldenData.larger("golden/models-more/granitehybrid.q8_0.gguf");
-        try (Engine engine = Tenon.standalone(Map.of())) {
+        try (Engine engine = StandaloneEngine.create(Map.of())) {
             try (LoadedModel model = engine.load(LoadRequest.of(GoldenData.embeddedModel()));
                     Session session = model.newSession()) {
                 session.evaluate(TOKENS, Rows.NONE, (index, logits) -> {});

@@ -12,7 +12,7 @@ import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.nio.file.Path;
@@ -40,7 +40,7 @@ class SharedPagesTests {
 
     @BeforeAll
     void start() {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
     }
 
     @AfterAll

@@ -11,7 +11,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +49,7 @@ class SpeculationTests {
     }
 
     private void sameTexts(Map<String, String> settings) {
-        try (Engine engine = Tenon.standalone(Map.of())) {
+        try (Engine engine = StandaloneEngine.create(Map.of())) {
             for (SamplingParams how : List.of(
                     SamplingParams.greedy(),
                     SamplingParams.builder().seed(5).build(),

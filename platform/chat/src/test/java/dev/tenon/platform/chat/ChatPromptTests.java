@@ -14,7 +14,7 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.ChatTemplateEngine;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +35,7 @@ class ChatPromptTests {
 
     @BeforeAll
     static void load() {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
         model = engine.load(LoadRequest.builder(MODEL).contextLength(2048).build());
     }
 

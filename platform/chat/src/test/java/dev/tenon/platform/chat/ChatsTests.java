@@ -9,7 +9,6 @@ import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.platform.core.StandaloneEngine;
-import dev.tenon.platform.core.Tenon;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -31,7 +30,7 @@ class ChatsTests {
     void theProviderThatTheSettingNamesIsUsedWhileItIsThere() {
         OtherChats other = new OtherChats();
         Chats chats = new Chats();
-        try (StandaloneEngine engine = Tenon.standalone(Map.of("prefer.chat", "OtherChats"));
+        try (StandaloneEngine engine = StandaloneEngine.create(Map.of("prefer.chat", "OtherChats"));
                 LoadedModel model =
                         engine.load(LoadRequest.builder(MODEL).contextLength(64).build())) {
             ChatModel own = assertInstanceOf(TemplateChat.class, chats.of(model));

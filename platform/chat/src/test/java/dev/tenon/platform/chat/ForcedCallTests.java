@@ -18,7 +18,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.grammar.Grammar;
 import dev.tenon.platform.grammar.mask.TokenVocabulary;
 import java.nio.file.Path;
@@ -58,7 +58,7 @@ class ForcedCallTests {
 
     @BeforeAll
     static void load() {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
         model = engine.load(LoadRequest.builder(MODEL).contextLength(512).build());
         vocabulary = new TokenVocabulary(model.tokenizer());
     }

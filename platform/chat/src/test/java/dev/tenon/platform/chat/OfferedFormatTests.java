@@ -29,7 +29,6 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.platform.core.StandaloneEngine;
-import dev.tenon.platform.core.Tenon;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -89,7 +88,7 @@ class OfferedFormatTests {
 
     @BeforeEach
     void load() {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
         model = engine.load(LoadRequest.builder(MODEL).contextLength(512).build());
     }
 

@@ -12,7 +12,7 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.TemplateText;
 import dev.tenon.api.text.Tokenizer;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.control.UserText;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -31,7 +31,7 @@ class UserTextTests {
 
     @BeforeAll
     static void load() {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
         model = engine.load(LoadRequest.builder(MODEL).contextLength(512).build());
     }
 

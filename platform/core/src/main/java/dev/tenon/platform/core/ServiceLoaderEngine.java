@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The engine of [Tenon#standalone]. Each bundle that is installed has a number, as a framework gives
+/// The engine of [StandaloneEngine#create]. Each bundle that is installed has a number, as a framework gives
 /// it, by which the registry holds, offers and replaces its providers.
 final class ServiceLoaderEngine extends TenonEngine implements StandaloneEngine {
     private static final Logger LOG = LoggerFactory.getLogger(ServiceLoaderEngine.class);
@@ -68,7 +68,7 @@ final class ServiceLoaderEngine extends TenonEngine implements StandaloneEngine 
         URLClassLoader loader = new URLClassLoader(
                 "bundle " + name,
                 Arrays.stream(jars).map(ServiceLoaderEngine::url).toArray(URL[]::new),
-                Tenon.class.getClassLoader());
+                StandaloneEngine.class.getClassLoader());
         try {
             List<Object> providers = new ArrayList<>();
             new Providers(type -> type.getClassLoader() == loader, e -> {

@@ -1,12 +1,28 @@
 package dev.tenon.platform.core;
 
 import dev.tenon.api.engine.Engine;
+import dev.tenon.platform.core.registry.ServiceRegistry;
+import dev.tenon.platform.core.settings.EngineConfig;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
 import org.osgi.annotation.versioning.ProviderType;
+import org.slf4j.LoggerFactory;
 
-/// An engine without a framework, which bundles are installed into, replaced in and removed from while it
-/// runs. Made by [Tenon#standalone]. Safe for any thread.
+/// An engine without a framework, made from whatever is on the class path or module path. Bundles are installed into
+/// it,
+/// replaced in it and removed from it while it runs. Safe for any thread.
+///
+/// ```java
+/// try (Engine engine = StandaloneEngine.create(Map.of());
+///         LoadedModel model = engine.load(LoadRequest.of(Path.of("model.gguf")));
+///         Session session = model.newSession()) {
+///     int[] prompt = model.tokenizer().encode("Once upon a time", true, false);
+///     session.generate(GenerationRequest.of(prompt, SamplingParams.defaults(), 100),
+///             System.out::print);
+/// }
+/// ```
 ///
 /// The engine does not check who made a bundle: its code runs when it is installed, with the rights of
 /// the program. It does check that a bundle computes what it should: backends and kernels compute a tiny
@@ -14,6 +30,40 @@ import org.osgi.annotation.versioning.ProviderType;
 /// models keep their logits.
 @ProviderType
 public interface StandaloneEngine extends Engine {
+    /// Makes an engine from all providers that `ServiceLoader` finds by the thread's class loader and by
+    /// Tenon's own. A provider that cannot be loaded is skipped with a warning.
+    ///
+    /// The class path is trusted: whoever can put a jar on it, or on the module path, runs code in this
+    /// process. Two providers of one id are not chosen from: a model that needs the id is refused with both
+    /// named, unless the setting `prefer.KIND.ID` names one (`CFG-002`).
+    ///
+    /// @param settings as in `etc/dev.tenon.platform.cfg`; the environment's `TENON_*` variables override
+    ///     them
+    /// @return the engine; the caller closes it
+    static StandaloneEngine create(Map<String, String> settings) {
+        return create(settings, type -> true);
+    }
+
+    /// Makes an engine from some of the providers that `ServiceLoader` finds.
+    ///
+    /// @param settings as above
+    /// @param wanted which classes to make providers of, such as those of some modules or packages, or with
+    ///     some signers. Asked before a class is initialised; of a module that provides by a method, that
+    ///     method's return type is asked for first
+    /// @return the engine; the caller closes it
+    static StandaloneEngine create(Map<String, String> settings, Predicate<Class<?>> wanted) {
+        ServiceRegistry registry = new ServiceRegistry();
+        new Providers(
+                        wanted,
+                        e -> LoggerFactory.getLogger(StandaloneEngine.class)
+                                .warn("A provider was skipped: {}", e.toString()))
+                .find(Thread.currentThread().getContextClassLoader())
+                .find(StandaloneEngine.class.getClassLoader())
+                .all()
+                .forEach(registry::add);
+        return new ServiceLoaderEngine(registry, EngineConfig.of(settings, System.getenv()));
+    }
+
     /// Installs what jars offer: formats, architectures, backends, kernels and whatever else
     /// `META-INF/services` names.
     ///

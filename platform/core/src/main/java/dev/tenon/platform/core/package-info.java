@@ -1,5 +1,5 @@
 /// The way into the platform for programs that embed it without a framework.
-@Version("1.1.0")
+@Version("2.0.0")
 @Export
 package dev.tenon.platform.core;
 

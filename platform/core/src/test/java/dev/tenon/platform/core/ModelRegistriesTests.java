@@ -38,7 +38,7 @@ class ModelRegistriesTests {
     @Test
     void anEngineKnowsTheRegistriesOfItsBundles() {
         Registry corp = new Registry("corp");
-        try (StandaloneEngine engine = Tenon.standalone(Map.of(), type -> false)) {
+        try (StandaloneEngine engine = StandaloneEngine.create(Map.of(), type -> false)) {
             ModelRegistries registries = ModelRegistries.of(engine);
             assertEquals(List.of(), registries.registries());
             StandaloneEngine.InstalledBundle bundle = engine.installProviders(new Registry("b"), corp);
@@ -55,7 +55,7 @@ class ModelRegistriesTests {
     void aSettingNamesTheOneToUse() {
         Other other = new Other();
         try (StandaloneEngine engine =
-                Tenon.standalone(Map.of("prefer.registry.corp", Other.class.getName()), type -> false)) {
+                StandaloneEngine.create(Map.of("prefer.registry.corp", Other.class.getName()), type -> false)) {
             engine.installProviders(new Registry("corp"));
             engine.installProviders(other);
             assertSame(other, ModelRegistries.of(engine).registry("corp").orElseThrow());

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.config.Setting;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.server.TenonServer;
 import java.io.IOException;
@@ -50,7 +50,7 @@ class DeployFilesTests {
 
     @BeforeAll
     static void start() throws Exception {
-        engine = Tenon.standalone(Map.of());
+        engine = StandaloneEngine.create(Map.of());
         server = TenonServer.builder(engine)
                 .port(0)
                 .context(512)

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.server.HandOver;
 import dev.tenon.platform.server.TenonServer;
 import dev.tenon.platform.server.auth.ApiKeys;
@@ -54,7 +54,7 @@ class ServingTests {
         Path keys = Files.writeString(folder.resolve("keys.txt"), "first\n");
         AtomicReference<String> name = new AtomicReference<>("story");
         AtomicInteger read = new AtomicInteger();
-        try (Engine engine = Tenon.standalone(Map.of())) {
+        try (Engine engine = StandaloneEngine.create(Map.of())) {
             Serving serving = new Serving(
                     () -> {
                         read.incrementAndGet();

@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 /// Answers HTTP requests with the models of an engine: the wire of OpenAI. Safe for any thread.
 ///
 /// ```java
-/// try (Engine engine = Tenon.standalone(Map.of());
+/// try (Engine engine = StandaloneEngine.create(Map.of());
 ///         TenonServer server = TenonServer.builder(engine)
 ///                 .model("story", LoadRequest.of(Path.of("model.gguf")))
 ///                 .port(8080)

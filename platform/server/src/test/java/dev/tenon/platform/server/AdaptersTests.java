@@ -8,7 +8,7 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.gguf.TensorInfo;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -79,7 +79,7 @@ class AdaptersTests {
     void aRequestChoosesAdapters() throws Exception {
         Path one = folder.resolve("one.gguf");
         Path two = folder.resolve("two.gguf");
-        try (Engine engine = Tenon.standalone(Map.of());
+        try (Engine engine = StandaloneEngine.create(Map.of());
                 LoadedModel model = engine.load(LoadRequest.builder(ServerFixture.MODEL)
                         .contextLength(64)
                         .build())) {

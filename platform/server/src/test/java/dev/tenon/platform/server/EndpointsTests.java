@@ -14,7 +14,7 @@ import dev.tenon.api.http.HttpFields;
 import dev.tenon.api.http.HttpFilter;
 import dev.tenon.api.http.HttpHandler;
 import dev.tenon.api.http.RequestException;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.engine.TenonEngine;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
@@ -398,7 +398,7 @@ class EndpointsTests {
         try (URLClassLoader loader =
                 new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
             thread.setContextClassLoader(loader);
-            engine = Tenon.standalone(Map.of());
+            engine = StandaloneEngine.create(Map.of());
         } finally {
             thread.setContextClassLoader(before);
         }

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -21,7 +21,7 @@ final class ServerFixture implements AutoCloseable {
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
-    final Engine engine = Tenon.standalone(Map.of());
+    final Engine engine = StandaloneEngine.create(Map.of());
     final TenonServer server;
     final HttpClient client = HttpClient.newHttpClient();
 

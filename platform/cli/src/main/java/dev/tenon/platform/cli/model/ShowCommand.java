@@ -9,6 +9,7 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.control.Definitions;
+import dev.tenon.platform.core.control.ModelPurpose;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.util.Comparator;
@@ -37,11 +38,6 @@ import picocli.CommandLine.ParentCommand;
         property = TenonCommand.NAME + "=show",
         configurationPolicy = ConfigurationPolicy.IGNORE)
 public final class ShowCommand implements TenonCommand {
-    /// Numbers of `pooling_type` in files.
-    private static final int NO_POOLING = 0;
-
-    private static final int RANK = 4;
-
     @ParentCommand
     Console console;
 
@@ -79,15 +75,15 @@ public final class ShowCommand implements TenonCommand {
                             .mapToObj(tokens -> tokens + " tokens")
                             .findFirst()
                             .orElse("unknown"));
-            switch (metadata.integer(architecture + ".pooling_type").orElse(NO_POOLING)) {
-                case NO_POOLING ->
+            switch (ModelPurpose.of(metadata)) {
+                case TEXT ->
                     line(
                             "chat template",
                             Definitions.chatTemplate(architectures(), metadata).isPresent()
                                     ? "yes: 'tenon run MODEL QUESTION' answers"
                                     : "none: 'tenon run MODEL TEXT' continues the text");
-                case RANK -> line("scores", "'tenon rerank MODEL --query TEXT DOCUMENT' gives them");
-                default -> line("vectors", "'tenon embed MODEL TEXT' makes them");
+                case SCORES -> line("scores", "'tenon rerank MODEL --query TEXT DOCUMENT' gives them");
+                case VECTORS -> line("vectors", "'tenon embed MODEL TEXT' makes them");
             }
         }
         return 0;

@@ -15,7 +15,6 @@ import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.StandaloneEngine.InstalledBundle;
-import dev.tenon.platform.core.Tenon;
 import java.io.IOException;
 import java.lang.classfile.ClassFile;
 import java.lang.constant.ClassDesc;
@@ -57,7 +56,7 @@ class StandaloneTests {
         Thread.currentThread()
                 .setContextClassLoader(
                         new URLClassLoader(new URL[] {folder.toUri().toURL()}, own));
-        return Tenon.standalone(Map.of(), wanted);
+        return StandaloneEngine.create(Map.of(), wanted);
     }
 
     /// One of two architectures of one id.
@@ -117,7 +116,7 @@ class StandaloneTests {
 
     @Test
     void bundlesComeAndGo() {
-        StandaloneEngine engine = Tenon.standalone(Map.of());
+        StandaloneEngine engine = StandaloneEngine.create(Map.of());
         InstalledBundle bundle = engine.installProviders(new FakeFormat(), new First());
         assertEquals(1, engine.formats().size());
         assertEquals(1, engine.architectures().size());
@@ -167,7 +166,7 @@ class StandaloneTests {
     @Test
     void listenersAreToldWhatComesIsRefusedAndGoes() throws IOException {
         List<String> heard = new CopyOnWriteArrayList<>();
-        StandaloneEngine engine = Tenon.standalone(Map.of());
+        StandaloneEngine engine = StandaloneEngine.create(Map.of());
         engine.installProviders((BundleChangeListener) change -> heard.add(change.kind() + " " + change.text()));
         InstalledBundle bundle = engine.installProviders(new First());
         refused(ErrorCode.DUPLICATE_ID, () -> engine.installProviders(new Second()));
@@ -193,7 +192,7 @@ class StandaloneTests {
             }
             throw new IllegalStateException("no driver");
         });
-        try (StandaloneEngine engine = Tenon.standalone(Map.of())) {
+        try (StandaloneEngine engine = StandaloneEngine.create(Map.of())) {
             TenonException e = refused(ErrorCode.BUNDLE_REJECTED, () -> engine.installProviders(broken));
             assertTrue(e.getMessage().contains("no driver"), e.getMessage());
             assertEquals(List.of(), engine.backends());
@@ -214,7 +213,7 @@ class StandaloneTests {
         Path text = Files.writeString(folder.resolve("text.jar"), "no jar");
         Path empty = jar("empty.jar", "java.lang.Runnable", "x.Y");
         Path incomplete = jar("incomplete.jar", ModelArchitecture.class.getName(), "x.Y");
-        try (StandaloneEngine engine = Tenon.standalone(Map.of())) {
+        try (StandaloneEngine engine = StandaloneEngine.create(Map.of())) {
             refused(ErrorCode.BUNDLE_FILE, () -> engine.install(folder.resolve("none.jar")));
             refused(ErrorCode.BUNDLE_FILE, () -> engine.install(text));
             TenonException e = refused(ErrorCode.BUNDLE_REJECTED, () -> engine.install(empty));

@@ -5,17 +5,20 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.platform.core.control.Definitions;
+import dev.tenon.platform.core.control.ModelPurpose;
 import dev.tenon.platform.core.control.SharedModel;
+import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -151,16 +154,22 @@ public final class ModelHost implements ModelCatalog, AutoCloseable {
         if (limits.context() > 0 && spec.request().contextLength() == 0) {
             request.contextLength(limits.context());
         }
-        Function<String[], SharedModel> with =
-                outputs -> loadOrTake(request.outputs(outputs).build());
+        LoadRequest with = request.outputs(purpose(spec.request().path()).outputs(limits.embeddings()))
+                .build();
         while (true) {
             try {
-                return Outputs.load(limits.embeddings(), with);
+                return loadOrTake(with);
             } catch (OutOfResourcesException e) {
                 if (!memory.unloadOldest(wanted)) {
                     throw e;
                 }
             }
+        }
+    }
+
+    private ModelPurpose purpose(Path file) {
+        try (GgufFile opened = GgufReader.open(file, types())) {
+            return ModelPurpose.of(opened.metadata());
         }
     }
 

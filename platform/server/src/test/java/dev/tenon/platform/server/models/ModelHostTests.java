@@ -10,7 +10,7 @@ import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.core.Tenon;
+import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.server.queue.QueueFullException;
 import java.lang.reflect.Proxy;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 class ModelHostTests {
     private static final Path MODEL = Path.of("../launcher/src/main/dist/models/story-qwen3-q4_k_m.gguf");
 
-    private final Engine engine = Tenon.standalone(Map.of());
+    private final Engine engine = StandaloneEngine.create(Map.of());
     private ModelHost host;
     private final List<Thread> threads = new ArrayList<>();
 

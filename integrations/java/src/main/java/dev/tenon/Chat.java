@@ -1,0 +1,87 @@
+package dev.tenon;
+
+import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/// A conversation: it keeps the turns, and each answer is one more. For one thread at a time.
+///
+/// There is nothing to close. What the model computed of earlier turns is used again as long as the
+/// model's memory holds it.
+public final class Chat {
+    private final Model model;
+    private final List<ChatTurn> turns = new ArrayList<>();
+    private final List<Object> owners = new ArrayList<>();
+    private MethodTools tools = MethodTools.of(List.of());
+
+    Chat(Model model) {
+        this.model = model;
+    }
+
+    /// Adds a turn that says how the model is to behave.
+    ///
+    /// @param text what it says
+    /// @return this
+    public Chat system(String text) {
+        turns.add(ChatTurn.system(text));
+        return this;
+    }
+
+    /// Offers the methods of objects that have a [Description] to the model, which may call them to
+    /// answer.
+    ///
+    /// @param objects what has such methods; called on the thread that generates
+    /// @return this
+    /// @throws IllegalArgumentException if one has no such method, or two have a name in
+    ///     common, or a parameter's type has no schema
+    public Chat tools(Object... objects) {
+        List<Object> all = new ArrayList<>(owners);
+        all.addAll(List.of(objects));
+        tools = MethodTools.of(all);
+        owners.addAll(List.of(objects));
+        return this;
+    }
+
+    /// Begins a request that answers a message. The conversation changes when it is answered.
+    ///
+    /// @param text the message
+    /// @return a request with the defaults
+    public TextRequest message(String text) {
+        return new TextRequest(model, new Answer(this, text, tools));
+    }
+
+    /// {@return the turns so far, oldest first; a copy}
+    public List<ChatTurn> turns() {
+        return List.copyOf(turns);
+    }
+
+    /// Counts the tokens of the conversation, as the model would read it.
+    ///
+    /// @return how many; 0 while there are no turns
+    public int countTokens() {
+        return turns.isEmpty()
+                ? 0
+                : model.chatModel().count(ChatRequest.builder().turns(turns).build());
+    }
+
+    /// Writes the turns, to go on later, with this model or another ([Model#chat(Path)]).
+    ///
+    /// @param file a file, which is replaced if it is there
+    /// @throws dev.tenon.api.error.TenonException (`IO-001`) if it cannot be written; a file
+    ///     that was there stays as it was
+    public void save(Path file) {
+        SavedTurns.write(file, turns);
+    }
+
+    Model model() {
+        return model;
+    }
+
+    Chat turns(List<ChatTurn> all) {
+        turns.clear();
+        turns.addAll(all);
+        return this;
+    }
+}

@@ -1,0 +1,42 @@
+package dev.tenon;
+
+import dev.tenon.api.chat.ChatEvents;
+import dev.tenon.api.chat.ChatReply;
+import dev.tenon.api.chat.TextFormat;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.Session;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+/// What a request has generated.
+sealed interface Job permits Completion, Answer {
+    /// Generates. Blocks.
+    ///
+    /// @param run where and how
+    /// @param events hears the reply; of its end once
+    /// @return the reply
+    ChatReply generate(Run run, ChatEvents events);
+
+    /// Where and how a request is generated.
+    ///
+    /// @param session an empty session
+    /// @param settings how; without prompt
+    /// @param format what the text has to be
+    /// @param variables further variables of the template
+    /// @param toolRounds how many replies may call tools
+    /// @param isCancelled whether the request was cancelled, perhaps before the session generated
+    record Run(
+            Session session,
+            GenerationRequest settings,
+            TextFormat format,
+            Map<String, Object> variables,
+            int toolRounds,
+            BooleanSupplier isCancelled) {
+        /// Cancels what the session generates, if the request was cancelled.
+        void check() {
+            if (isCancelled.getAsBoolean()) {
+                session.cancel();
+            }
+        }
+    }
+}

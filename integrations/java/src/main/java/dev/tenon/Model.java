@@ -1,0 +1,169 @@
+package dev.tenon;
+
+import dev.tenon.api.chat.ChatModel;
+import dev.tenon.api.engine.EmbeddingRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.RerankRequest;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.chat.Chats;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+
+/// A loaded model. Whoever loaded it closes it. Safe for any thread, platform or virtual: requests
+/// of several threads run in the same steps, and wait for their turn where there are more than
+/// [ModelLoader#requests].
+public final class Model implements AutoCloseable {
+    private final LoadedModel loaded;
+    private final SharedEngine.Use engine;
+    private final Chats chats = new Chats();
+    private final Semaphore places;
+    private boolean closed;
+
+    Model(LoadedModel loaded, int requests, SharedEngine.Use engine) {
+        this.loaded = loaded;
+        this.engine = engine;
+        this.places = new Semaphore(requests, true);
+    }
+
+    /// Begins a request that continues a text, without the model's template.
+    ///
+    /// @param text what is continued
+    /// @return a request with the defaults
+    public TextRequest completion(String text) {
+        return new TextRequest(this, new Completion(this, text));
+    }
+
+    /// Begins a request that answers a message, by the model's template, without a conversation
+    /// before it.
+    ///
+    /// @param text the message
+    /// @return a request with the defaults
+    public TextRequest message(String text) {
+        return chat().message(text);
+    }
+
+    /// Begins a conversation.
+    ///
+    /// @return a conversation without turns
+    public Chat chat() {
+        return new Chat(this);
+    }
+
+    /// Goes on with a conversation that [Chat#save(Path)] wrote.
+    ///
+    /// @param file the file
+    /// @return the conversation
+    /// @throws TenonException (`IO-001`) if it cannot be read, or is no conversation
+    public Chat chat(Path file) {
+        return new Chat(this).turns(SavedTurns.read(file));
+    }
+
+    /// Makes a vector of a text. Blocks.
+    ///
+    /// @param text at least one token
+    /// @return a vector of length 1; the caller's
+    /// @throws TenonException as [#embed(List)]
+    public float[] embed(String text) {
+        return embed(List.of(text)).getFirst();
+    }
+
+    /// Makes vectors of texts. Blocks. Of a model that generates text, say
+    /// [ModelLoader#embeddings()] when it is loaded.
+    ///
+    /// @param texts each of at least one token
+    /// @return a vector of length 1 for each, in their order; the caller's
+    /// @throws TenonException (`STATE-002`) if the model was not loaded for it, or a text is
+    ///     empty; as [LoadedModel#embed]
+    public List<float[]> embed(List<String> texts) {
+        EmbeddingRequest.Builder request = EmbeddingRequest.builder();
+        for (String text : texts) {
+            int[] tokens = tokens(text);
+            if (tokens.length == 0) {
+                throw new TenonException(ErrorCode.ARGUMENT, "A text to embed has no tokens. Leave it out.");
+            }
+            request.text(tokens);
+        }
+        return texts.isEmpty() ? List.of() : loaded.embed(request.build());
+    }
+
+    /// A document and how well it answers a query.
+    ///
+    /// @param index its place in the list that was given
+    /// @param document the document
+    /// @param score the higher the better
+    public record Scored(int index, String document, float score) {}
+
+    /// Scores documents by how well they answer a query, with a reranker. Blocks.
+    ///
+    /// @param query what is looked for
+    /// @param documents the documents
+    /// @return all of them, the best first
+    /// @throws TenonException (`STATE-002`) if the model is no reranker; as [LoadedModel#rerank]
+    public List<Scored> rerank(String query, List<String> documents) {
+        if (documents.isEmpty()) {
+            return List.of();
+        }
+        RerankRequest.Builder request = RerankRequest.builder(query);
+        documents.forEach(request::document);
+        float[] scores = loaded.rerank(request.build());
+        List<Scored> ranked = new ArrayList<>();
+        for (int i = 0; i < scores.length; i++) {
+            ranked.add(new Scored(i, documents.get(i), scores[i]));
+        }
+        ranked.sort(Comparator.comparingDouble(Scored::score).reversed());
+        return ranked;
+    }
+
+    /// Counts the tokens of a text.
+    ///
+    /// @param text the text
+    /// @return how many it has, with those that the model begins and ends a text with
+    public int countTokens(String text) {
+        return tokens(text).length;
+    }
+
+    /// {@return how many tokens a request and its answer may have together}
+    public int contextLength() {
+        return loaded.contextLength();
+    }
+
+    /// {@return the model as the engine has it: tokens, sessions, adapters, reports. This
+    ///     object closes it}
+    public LoadedModel loaded() {
+        return loaded;
+    }
+
+    /// {@return how it chats: prompts and replies as the engine has them}
+    public ChatModel chatModel() {
+        return chats.of(loaded);
+    }
+
+    int[] tokens(String text) {
+        return loaded.tokenizer().encode(text, true, false);
+    }
+
+    /// {@return a permit for each request that may run}
+    Semaphore places() {
+        return places;
+    }
+
+    /// Ends what runs, and releases the model's memory. Calling it twice does nothing.
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        try {
+            loaded.close();
+        } finally {
+            engine.close();
+        }
+    }
+}
