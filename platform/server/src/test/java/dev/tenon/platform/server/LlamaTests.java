@@ -21,6 +21,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -152,8 +153,10 @@ class LlamaTests {
 
     @Test
     void aModelThatIsNotServedForVectorsSaysWhatHelps() throws Exception {
-        JsonNode error = server.error(501, "/v1/embeddings", "{\"input\":\"a\"}");
-        assertTrue(error.get("message").asText().contains("--embeddings"), error::toString);
+        HttpResponse<String> refused = server.post("/v1/embeddings", "{\"input\":\"a\"}");
+        assertEquals(501, refused.statusCode(), refused::body);
+        assertTrue(refused.body().contains("--embeddings"), refused::body);
+        assertEquals("false", refused.headers().firstValue("x-should-retry").orElse(""), "clients would ask again");
         assertTrue(server.post("/api/embed", "{\"model\":\"story\",\"input\":\"a\"}")
                 .body()
                 .contains("--embeddings"));
