@@ -69,9 +69,9 @@ final class Jars {
         return list(JARS.resolve("testkit")).getFirst();
     }
 
-    /// {@return one of our bundles, such as `api` or `models-llama`}
+    /// {@return one of our jars, such as `api` or `models-llama`}
     static Path ours(String name) {
-        return ours().stream()
+        return oursAndLauncher().stream()
                 .filter(jar -> jar.getFileName().toString().matches(OURS + name + "-[0-9].*"))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("no jar of " + name + " in " + DISTRIBUTION));
