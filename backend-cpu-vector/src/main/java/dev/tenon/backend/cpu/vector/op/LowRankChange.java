@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.op;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.backend.cpu.vector.kernel.lowrank.LowRankMath;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import java.util.Arrays;
@@ -133,19 +134,25 @@ public final class LowRankChange {
     /// Adds the product with some rows of the second matrix.
     ///
     /// @param c the step
-    /// @param tokens rows of the step
-    /// @param from first row of the matrix
-    /// @param to row after the last
-    /// @param out what is added to
-    /// @param at index of row 0's first element
-    /// @param stride elements from one row of `out` to the next
+    /// @param call which rows of the matrix, and what is added to
     /// @param thread index of the calling thread
-    void up(StepContext c, int tokens, int from, int to, float[] out, int at, int stride, int thread) {
+    void up(StepContext c, LinearCall call, int thread) {
         int count = c.adapters().count(down.selected, adapter);
         if (count > 0) {
-            float[] downs = tokens == 1 ? own[thread] : down.data;
+            float[] downs = call.tokens == 1 ? own[thread] : down.data;
             int[] rows = c.adapters().numbers(down.selected, adapter);
-            math.up(b, rank, from, to - from, downs, ranks, rows, count, out, at, stride);
+            math.up(
+                    b,
+                    rank,
+                    call.firstRow,
+                    call.rows,
+                    downs,
+                    ranks,
+                    rows,
+                    count,
+                    call.out.array(),
+                    call.outOffset,
+                    call.outStride);
         }
     }
 }

@@ -9,6 +9,7 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
@@ -158,7 +159,7 @@ record PlanBuilder(
             Scratch scratch = new Scratch(
                     memory.floats(needs.scratchFloats(), "scratch"),
                     new byte[needs.scratchBytes()],
-                    memory.segment(needs.scratchMemory(), "scratch"));
+                    new LinearCall(memory.segment(needs.scratchMemory(), "scratch")));
             GateTile tile = new GateTile(
                     memory.floats(gateTile, "gate projections"), memory.floats(gateTile, "up projections"));
             Activations normed = new Activations(needs.normedWidth(), false);

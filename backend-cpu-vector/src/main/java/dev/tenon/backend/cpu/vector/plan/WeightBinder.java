@@ -201,7 +201,8 @@ final class WeightBinder {
                     rowBytes,
                     rows,
                     weight.cols(),
-                    bias == null ? NONE : Arrays.copyOfRange(biases, e * rows, (e + 1) * rows));
+                    bias == null ? NONE : Arrays.copyOfRange(biases, e * rows, (e + 1) * rows),
+                    BoundLinear.UNCHANGED);
         }
         linears.add(experts[0]);
         return experts;

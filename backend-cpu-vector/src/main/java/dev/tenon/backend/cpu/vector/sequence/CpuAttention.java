@@ -270,6 +270,7 @@ public record CpuAttention(
             }
         }
         if (count > 0) {
+            tiles.rows().runCount(count);
             kernel.attend(
                     cache.page(page),
                     cache.keysAt(op.layer(), head, op.keyLength()),
@@ -277,8 +278,7 @@ public record CpuAttention(
                     op.keyLength(),
                     op.valueLength(),
                     tiles.rows(),
-                    count,
-                    c.scratch(thread).memory());
+                    c.scratch(thread).call().scratch);
         }
     }
 

@@ -6,6 +6,7 @@ import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
@@ -167,13 +168,13 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
     private static WarmupTask attention(CoreOp.Attention op, AttentionKernel kernel, Scratch sizes, Arena arena) {
         int length = Math.max(op.keyLength(), op.valueLength());
         MemorySegment head = arena.allocate((long) AttentionKernel.TOKENS * length * Float.BYTES, 64);
-        MemorySegment scratch = arena.allocate(sizes.memory().byteSize(), 64);
+        MemorySegment scratch = arena.allocate(sizes.call().scratch.byteSize(), 64);
         AttentionRows row = new AttentionRows(
                 values(op.keyLength()), new float[1], new float[1], new float[op.valueLength()], new int[] {
                     0, 1, 0, AttentionKernel.TOKENS
                 });
         return new WarmupTask(
-                () -> kernel.attend(head, 0, 0, op.keyLength(), op.valueLength(), row, 1, scratch), null, true);
+                () -> kernel.attend(head, 0, 0, op.keyLength(), op.valueLength(), row, scratch), null, true);
     }
 
     /// {@return tasks for the linear kernels of a plan: the first rows of the first matrix of each kind}
@@ -204,40 +205,33 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
         Scratch scratch = new Scratch(
                 new float[sizes.floats().length],
                 new byte[sizes.levels().length],
-                arena.allocate(Math.max(sizes.memory().byteSize(), packedScratch), 64));
-        Runnable call;
+                new LinearCall(arena.allocate(Math.max(sizes.call().scratch.byteSize(), packedScratch), 64)));
+        LinearCall call = scratch.call()
+                .of(linear.data(), linear.rowBytes(), linear.cols())
+                .rows(0, rows)
+                .to(new HostFloats(out), 0, rows);
+        Runnable run;
         if (linear.packed() == null) {
-            call = () -> linear.kernel()
-                    .run(linear.data(), linear.rowBytes(), 0, rows, x, linear.cols(), tokens, out, 0, rows, scratch);
+            call.times(null, tokens);
+            run = () -> linear.kernel().run(call, x, scratch);
         } else {
             PackedActivations packed = new PackedActivations(linear.packed().kernel, linear.cols());
             packed.use(arena.allocate(packed.bytes(tokens), 64));
             Activations input = new Activations(linear.cols(), false);
             input.use(x);
-            HostFloats results = new HostFloats(out);
-            call = () -> {
+            call.times(packed.memory(), tokens);
+            run = () -> {
                 for (int t = 0; t < tokens; t++) {
                     packed.pack(input, t);
                 }
-                packed.kernel.run(
-                        linear.data(),
-                        linear.rowBytes(),
-                        0,
-                        rows,
-                        linear.cols(),
-                        packed.memory(),
-                        tokens,
-                        results,
-                        0,
-                        rows,
-                        scratch.memory());
+                packed.kernel.run(call);
             };
         }
         // This backend's own packed kernels are compiled by the JIT compiler, as the others are. It asks for the class
         // because the alternative is a method of the api's LinearKernel, for every author to answer, or a flag through
         // all that hands kernels on, and both only for this line.
         boolean generates = linear.packed() != null && !(linear.packed().kernel instanceof PermutedLinear);
-        return new WarmupTask(call, null, generates);
+        return new WarmupTask(run, null, generates);
     }
 
     private static float[] values(int count) {

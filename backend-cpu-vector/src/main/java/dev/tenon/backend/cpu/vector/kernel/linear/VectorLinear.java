@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.device.Support;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Strands;
@@ -87,18 +88,16 @@ abstract class VectorLinear implements FloatLinear {
     }
 
     @Override
-    public final void run(
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            float[] x,
-            int n,
-            int tokens,
-            float[] out,
-            int outOffset,
-            int outStride,
-            Scratch scratch) {
+    public final void run(LinearCall call, float[] x, Scratch scratch) {
+        MemorySegment weights = call.weights;
+        long rowBytes = call.rowBytes;
+        int firstRow = call.firstRow;
+        int rows = call.rows;
+        int n = call.n;
+        int tokens = call.tokens;
+        float[] out = call.out.array();
+        int outOffset = call.outOffset;
+        int outStride = call.outStride;
         if (tokens < PANEL_TOKENS) {
             long at = Memory.at(weights, firstRow * rowBytes, rows * rowBytes);
             int each = rows / STREAMS;

@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel.permuted;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
@@ -193,19 +194,18 @@ public abstract class PermutedLinear implements LinearKernel {
     }
 
     @Override
-    public final void run(
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            int n,
-            MemorySegment packed,
-            int tokens,
-            HostFloats results,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch) {
-        float[] out = results.array();
+    public final void run(LinearCall call) {
+        MemorySegment weights = call.weights;
+        long rowBytes = call.rowBytes;
+        int firstRow = call.firstRow;
+        int rows = call.rows;
+        int n = call.n;
+        int tokens = call.tokens;
+        float[] out = call.out.array();
+        int outOffset = call.outOffset;
+        int outStride = call.outStride;
+        MemorySegment packed = call.packed;
+        MemorySegment scratch = call.scratch;
         long at = Memory.at(weights, firstRow * rowBytes, rows * rowBytes);
         long x = Memory.at(packed, 0, packedBytes(n, tokens));
         long s = Memory.at(scratch, 0, scratchBytes(n, tokens));
