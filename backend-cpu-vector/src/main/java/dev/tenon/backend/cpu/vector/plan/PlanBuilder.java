@@ -9,7 +9,6 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
-import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
@@ -71,9 +70,9 @@ record PlanBuilder(
                 new CpuKv(graph.cacheLayers(), options.kvTokens(), options.keyType(), options.valueType(), allocator);
         memory.onClose(cache::close);
         CpuStates states = states(memory);
-        LoweredGraph lowered = new Lowering(
-                        ops, graph, adapters, binder, cache, states, kernels, memory, options.maxBatchTokens())
-                .run();
+        PlanStores stores = new PlanStores(cache, states, memory);
+        LoweredGraph lowered =
+                new Lowering(ops, graph, adapters, binder, stores, kernels, options.maxBatchTokens()).run();
         ThreadMemory[] threadMemory = threadMemory(lowered, layers, memory);
         // Before the large arrays: machine code is generated while those get their memory.
         Warmup warmup = null;
@@ -121,10 +120,7 @@ record PlanBuilder(
                         allocator.use().limitBytes()));
         return new CpuPlan(
                 lowered,
-                threads,
-                cache,
-                states,
-                memory,
+                stores,
                 context,
                 new StepCheck(
                         options,
@@ -159,7 +155,7 @@ record PlanBuilder(
             Scratch scratch = new Scratch(
                     memory.floats(needs.scratchFloats(), "scratch"),
                     new byte[needs.scratchBytes()],
-                    new LinearCall(memory.segment(needs.scratchMemory(), "scratch")));
+                    memory.segment(needs.scratchMemory(), "scratch"));
             GateTile tile = new GateTile(
                     memory.floats(gateTile, "gate projections"), memory.floats(gateTile, "up projections"));
             Activations normed = new Activations(needs.normedWidth(), false);

@@ -8,6 +8,7 @@ import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
+import dev.tenon.backend.cpu.vector.kernel.attention.SoftmaxRows;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
@@ -61,21 +62,18 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
                 float[] keys = values(tile * length);
                 float[] tileValues = values(tile * stride);
                 float[] scores = new float[rows * tile + AttentionMath.SPARE];
-                float[] weights = values(rows * tile);
-                float[] keep = values(rows);
-                float[] acc = new float[rows * stride];
+                SoftmaxRows weights =
+                        new SoftmaxRows(values(rows * tile), scores, scores, values(rows), new float[rows * stride]);
                 tasks.add(pair(forms, m -> m.scores(q, 0, rows, length, keys, scores)));
-                tasks.add(pair(forms, m -> m.mix(acc, 0, rows, stride, keep, weights, tileValues, 0, tile)));
+                tasks.add(pair(forms, m -> m.mix(weights, 0, rows, stride, tileValues, 0, tile)));
             }
-            float[] scores = values(tile + AttentionMath.SPARE);
-            float[] max = new float[1];
-            float[] sum = new float[1];
-            float[] keep = new float[1];
+            SoftmaxRows row = new SoftmaxRows(
+                    values(tile + AttentionMath.SPARE), new float[1], new float[1], new float[1], new float[0]);
             int[] calls = new int[1];
             tasks.add(pair(forms, m -> {
                 for (int i = 0; i < 8; i++) {
-                    max[0] = calls[0] % 3 == 0 ? Float.NEGATIVE_INFINITY : 0;
-                    m.weigh(scores, 0, calls[0] % 2 == 0 ? 0 : 3, calls[0] % 5 == 0 ? 40 : tile, max, sum, keep);
+                    row.max()[0] = calls[0] % 3 == 0 ? Float.NEGATIVE_INFINITY : 0;
+                    m.weigh(row, 0, calls[0] % 2 == 0 ? 0 : 3, calls[0] % 5 == 0 ? 40 : tile);
                     calls[0]++;
                 }
             }));
@@ -205,7 +203,7 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
         Scratch scratch = new Scratch(
                 new float[sizes.floats().length],
                 new byte[sizes.levels().length],
-                new LinearCall(arena.allocate(Math.max(sizes.call().scratch.byteSize(), packedScratch), 64)));
+                arena.allocate(Math.max(sizes.call().scratch.byteSize(), packedScratch), 64));
         LinearCall call = scratch.call()
                 .of(linear.data(), linear.rowBytes(), linear.cols())
                 .rows(0, rows)

@@ -80,8 +80,7 @@ class WarmupTaskTests {
                     COLS,
                     new float[0],
                     BoundLinear.UNCHANGED);
-            Scratch ofThePlan = new Scratch(
-                    new float[1], new byte[0], new LinearCall(arena.allocate(kernel.scratchBytes(COLS, 1))));
+            Scratch ofThePlan = new Scratch(new float[1], new byte[0], arena.allocate(kernel.scratchBytes(COLS, 1)));
             List<WarmupTask> tasks = WarmupTask.linears(List.of(linear), ofThePlan, arena);
             tasks.forEach(task -> task.vector().run());
             assertEquals(List.of(1, 12), kernel.tokensSeen);
@@ -132,7 +131,7 @@ class WarmupTaskTests {
                         256,
                         new float[0],
                         BoundLinear.UNCHANGED);
-                Scratch scratch = new Scratch(new float[1], new byte[0], new LinearCall(arena.allocate(1)));
+                Scratch scratch = new Scratch(new float[1], new byte[0], arena.allocate(1));
                 for (WarmupTask task : WarmupTask.linears(List.of(linear), scratch, arena)) {
                     assertEquals(kernel != own, task.generatesCode());
                 }
