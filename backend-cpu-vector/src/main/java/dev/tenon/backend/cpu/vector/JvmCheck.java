@@ -50,14 +50,14 @@ final class JvmCheck {
     static List<Issue> issues(Facts facts) {
         List<Issue> issues = new ArrayList<>();
         if (!facts.vectorModule()) {
-            issues.add(warning("module " + MODULE + " is not in the JVM; the CPU backend uses plain Java kernels, "
-                    + "several times slower. Start Java with --add-modules " + MODULE));
+            issues.add(warning("module " + MODULE + " is not in the JVM; where no machine code serves, the CPU "
+                    + "backend uses plain Java kernels, several times slower. Start Java with --add-modules " + MODULE));
         }
         String why = whyNotC2(facts);
         if (!why.isEmpty()) {
             issues.add(warning("the JIT compiler is not HotSpot's C2: " + why
-                    + "; the CPU backend uses plain Java kernels, several times slower. Start a HotSpot JDK without "
-                    + "that option"));
+                    + "; where no machine code serves, the CPU backend uses plain Java kernels, several times slower. "
+                    + "Start a HotSpot JDK without that option"));
         }
         return issues;
     }
