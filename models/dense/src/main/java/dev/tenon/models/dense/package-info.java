@@ -1,2 +1,2 @@
-/// Decoders without experts of makers with a single family, as graph builders.
+/// Decoders without experts whose makers have no other family here, as graph builders.
 package dev.tenon.models.dense;

@@ -116,10 +116,11 @@ class Lfm2ArchitectureTests extends TinyArchitectureContract {
     }
 
     @Test
-    void layersAndTapsThatAreNotThereAreRefused() {
+    void whatIsNotThereOrNotImplementedIsRefused() {
         refused(tiny().key("attention.head_count_kv", new long[] {0}), ErrorCode.MODEL_KEY_VALUE, "layers");
         refused(tiny().key("attention.head_count_kv", new long[] {0, 3}), ErrorCode.MODEL_KEY_VALUE, "head_count");
         refused(tiny().key("shortconv.l_cache", 0), ErrorCode.MODEL_KEY_VALUE, "lfm2.shortconv.l_cache");
         refused(tiny().key("expert_count", 4), ErrorCode.MODEL_ARCHITECTURE, "lfm2.expert_count");
+        refused(tiny().key("attention.causal", false), ErrorCode.MODEL_ARCHITECTURE, "lfm2.attention.causal");
     }
 }
