@@ -154,7 +154,8 @@ public final class QuantMix {
                 .orElseThrow(() -> new UnsupportedModelException(
                         ErrorCode.MODEL_TENSOR_FORMAT,
                         "Tensor " + tensor + " is to be written as " + id + (id.equals(name) ? "" : " (" + name + ")")
-                                + ", but no installed format offers that. Install one, or choose another format."));
+                                + ", which no installed format writes. Install one with a quantizer, or choose"
+                                + " another format."));
     }
 
     private String rule(String tensor, long cols, Model model, TensorType baseType) {
