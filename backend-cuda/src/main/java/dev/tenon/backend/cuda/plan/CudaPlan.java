@@ -103,20 +103,13 @@ public final class CudaPlan implements Plan {
         profiler = own(new CudaProfiler(turn, context, planned, launcher));
         LogitsMemory logits = own(new LogitsMemory(context, planned, memory));
         StepGraphs graphs = own(new StepGraphs(
-                context,
-                planned,
-                kernels,
-                launcher,
-                memory.address(planned.step()),
-                input.address(),
-                logits,
-                on(GRAPHS)));
-        kernels.load(planned.repackModules(), planned.headers());
+                context, planned, launcher, memory.address(planned.step()), input.address(), logits, on(GRAPHS)));
+        launcher.load(planned.repackModules());
         graphs.load(usualShapes(planned));
         try (WeightUpload upload = new WeightUpload(context, memory, launcher, allocator, planned)) {
             upload.run(weights);
         }
-        CudaSteps steps = new CudaSteps(context, planned, memory, input, pageTables, graphs, logits, profiler);
+        CudaSteps steps = new CudaSteps(context, planned, memory, input, pageTables, graphs, profiler);
         runner = new StepRunner(turn, planned, steps);
         // Steps that run ahead of what is taken would leave states that cannot be cut back.
         if (planned.limits().maxSampledRows() > 0 && runner.states().isEmpty()) {

@@ -33,7 +33,6 @@ final class CudaSteps implements StepDevice {
     /// @param input pinned memory for a step's input
     /// @param pageTables pinned memory for the page tables, zero
     /// @param graphs the steps' launches
-    /// @param logits brings logits to the host
     /// @param profiler times kernels
     CudaSteps(
             CudaContext context,
@@ -42,7 +41,6 @@ final class CudaSteps implements StepDevice {
             MemorySegment input,
             MemorySegment pageTables,
             StepGraphs graphs,
-            LogitsMemory logits,
             CudaProfiler profiler) {
         this.context = context;
         this.memory = memory;
@@ -51,7 +49,7 @@ final class CudaSteps implements StepDevice {
         this.sampled = Optional.of(memory.host(planned.sampled()));
         this.masks = memory.host(planned.masks());
         this.graphs = graphs;
-        this.logits = logits;
+        this.logits = graphs.logits();
         this.profiler = profiler;
         this.pageTablesAddress = memory.address(planned.pages());
     }

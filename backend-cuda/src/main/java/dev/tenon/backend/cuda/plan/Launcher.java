@@ -11,8 +11,10 @@ import dev.tenon.backend.cuda.device.CudaAllocator;
 import dev.tenon.backend.cuda.device.CudaContext;
 import dev.tenon.backend.cuda.device.KernelLoader;
 import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.binding.KernelLaunch;
+import dev.tenon.kernels.nvidia.source.KernelModule;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -52,13 +54,18 @@ final class Launcher implements AutoCloseable {
         this.programmatic = programmatic;
     }
 
+    /// Loads modules.
+    void load(List<KernelModule> modules) {
+        kernels.load(modules, headers);
+    }
+
     /// Loads the functions of launches, and opens their libraries.
     void prepare(List<Launch> launches) {
         for (Launch l : launches) {
             if (l.library().isPresent()) {
                 libraries.computeIfAbsent(l.library().get(), this::open);
             } else {
-                kernels.function(l.module(), headers, l.entry(), l.sharedBytes());
+                kernels.function(l.module(), headers, l.entry(), l.blocks().sharedBytes());
             }
         }
     }
@@ -96,16 +103,17 @@ final class Launcher implements AutoCloseable {
             launchProduct(launch.library().get(), launch.arguments());
             return;
         }
-        long function = kernels.function(launch.module(), headers, launch.entry(), launch.sharedBytes());
+        Blocks blocks = launch.blocks();
+        long function = kernels.function(launch.module(), headers, launch.entry(), blocks.sharedBytes());
         try (Arena arena = Arena.ofConfined()) {
             KernelLaunch kernel = new KernelLaunch(
                     function,
                     launch.entry(),
-                    launch.gridX(),
-                    launch.gridY(),
-                    launch.gridZ(),
-                    launch.block(),
-                    launch.sharedBytes(),
+                    blocks.x(),
+                    blocks.y(),
+                    blocks.z(),
+                    blocks.threads(),
+                    blocks.sharedBytes(),
                     launch.clusterZ(),
                     early);
             context.binding().launchKernel(kernel, arguments(arena, launch.arguments()), stream);

@@ -2,7 +2,6 @@ package dev.tenon.backend.cuda.plan;
 
 import dev.tenon.api.error.BackendException;
 import dev.tenon.backend.cuda.device.CudaContext;
-import dev.tenon.backend.cuda.device.KernelLoader;
 import dev.tenon.kernels.nvidia.Launch;
 import dev.tenon.kernels.nvidia.binding.CudaBinding;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
@@ -18,7 +17,6 @@ import java.util.TreeMap;
 final class StepGraphs implements AutoCloseable {
     private final CudaContext context;
     private final PlannedGraph planned;
-    private final KernelLoader kernels;
     private final Launcher launcher;
     private final long stepAddress;
     private final long pinnedAddress;
@@ -35,8 +33,7 @@ final class StepGraphs implements AutoCloseable {
 
     /// @param context the device's
     /// @param planned makes launches
-    /// @param kernels loads modules
-    /// @param launcher launches
+    /// @param launcher loads modules and launches
     /// @param stepAddress the step buffer on the device
     /// @param pinnedAddress the step buffer on the host
     /// @param logits where logits go on the host
@@ -44,7 +41,6 @@ final class StepGraphs implements AutoCloseable {
     StepGraphs(
             CudaContext context,
             PlannedGraph planned,
-            KernelLoader kernels,
             Launcher launcher,
             long stepAddress,
             long pinnedAddress,
@@ -52,7 +48,6 @@ final class StepGraphs implements AutoCloseable {
             boolean capture) {
         this.context = context;
         this.planned = planned;
-        this.kernels = kernels;
         this.launcher = launcher;
         this.stepAddress = stepAddress;
         this.pinnedAddress = pinnedAddress;
@@ -70,7 +65,12 @@ final class StepGraphs implements AutoCloseable {
                     .filter(l -> l.library().isEmpty())
                     .forEach(l -> modules.putIfAbsent(l.module().name(), l.module()));
         }
-        kernels.load(List.copyOf(modules.values()), planned.headers());
+        launcher.load(List.copyOf(modules.values()));
+    }
+
+    /// {@return where logits go on the host}
+    LogitsMemory logits() {
+        return logits;
     }
 
     /// {@return the launches of a shape}

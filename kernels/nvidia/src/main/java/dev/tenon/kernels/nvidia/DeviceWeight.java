@@ -95,7 +95,8 @@ public record DeviceWeight(BufferSpec buffer, Weight weight, DeviceFormat format
                 new Argument.Long(count),
                 new Argument.Long(first),
                 new Argument.Long(blocks()));
-        return new Launch(repackModule(), "repack_" + format.id(), grid, 1, 1, REPACK_BLOCK, 0, 1, arguments, 0);
+        return new Launch(
+                repackModule(), "repack_" + format.id(), new Blocks(grid, 1, 1, REPACK_BLOCK, 0), 1, arguments, 0);
     }
 
     /// Decodes rows of the file to float16, by several threads.

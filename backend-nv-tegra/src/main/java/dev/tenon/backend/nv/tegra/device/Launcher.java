@@ -6,6 +6,7 @@ import dev.tenon.backend.nv.tegra.gpu.CommandList;
 import dev.tenon.backend.nv.tegra.gpu.GpuDevice;
 import dev.tenon.backend.nv.tegra.gpu.LoadedKernel;
 import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.Launch;
 import java.util.List;
 
@@ -25,7 +26,7 @@ record Launcher(GpuDevice device, KernelCode code, PlanMemory memory) {
         try {
             for (Launch launch : launches) {
                 LoadedKernel kernel = code.kernel(launch);
-                list.add(kernel, geometry(launch), launch.sharedBytes(), arguments(kernel, launch), true);
+                list.add(kernel, geometry(launch), launch.blocks().sharedBytes(), arguments(kernel, launch), true);
             }
             list.build();
             done = true;
@@ -43,11 +44,12 @@ record Launcher(GpuDevice device, KernelCode code, PlanMemory memory) {
     /// @return what the device's timeline reaches when it is through
     long launch(Launch launch) {
         LoadedKernel kernel = code.kernel(launch);
-        return device.launch(kernel, geometry(launch), launch.sharedBytes(), arguments(kernel, launch));
+        return device.launch(kernel, geometry(launch), launch.blocks().sharedBytes(), arguments(kernel, launch));
     }
 
     private static Geometry geometry(Launch launch) {
-        return new Geometry(launch.gridX(), launch.gridY(), launch.gridZ(), launch.block(), 1, 1);
+        Blocks blocks = launch.blocks();
+        return new Geometry(blocks.x(), blocks.y(), blocks.z(), blocks.threads(), 1, 1);
     }
 
     private Arguments arguments(LoadedKernel kernel, Launch launch) {

@@ -4,6 +4,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.KvBuffer;
@@ -144,11 +145,7 @@ public record AttentionLaunches(
         e.launch(
                 cache.module(Emission.SMALL),
                 "rope_append_" + cache.entry(),
-                own + 2 * op.headCountKv(),
-                e.rows(q),
-                1,
-                APPEND_BLOCK,
-                0,
+                new Blocks(own + 2 * op.headCountKv(), e.rows(q), 1, APPEND_BLOCK, 0),
                 heads == null ? Argument.Address.NULL : e.at(q),
                 e.at(k),
                 e.at(v),
@@ -198,11 +195,7 @@ public record AttentionLaunches(
         e.launch(
                 module(e, Emission.ATTENTION),
                 (deep ? "attention_deep_" : "attention_") + cache.entry() + "_d" + variant(),
-                splits,
-                groups,
-                rows,
-                block,
-                sharedBytes(e.traits, block),
+                new Blocks(splits, groups, rows, block, sharedBytes(e.traits, block)),
                 e.at(q),
                 raw ? e.at(k) : none,
                 raw ? e.at(v) : none,
@@ -264,11 +257,7 @@ public record AttentionLaunches(
         e.launch(
                 module(e, Emission.ATTENTION_PREFILL),
                 "attention_prefill_" + cache.entry() + "_d" + length,
-                e.layout.tileCount(),
-                op.headCountKv(),
-                1,
-                BLOCK,
-                length * TILE_BYTES,
+                new Blocks(e.layout.tileCount(), op.headCountKv(), 1, BLOCK, length * TILE_BYTES),
                 e.at(q),
                 e.stepAt(e.layout.tiles()),
                 pages.at(0),

@@ -2,6 +2,7 @@ package dev.tenon.kernels.nvidia.launch;
 
 import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.DeviceWeight;
@@ -114,8 +115,7 @@ public final class Emission {
         return this;
     }
 
-    public void launch(
-            KernelModule module, String entry, int gridX, int gridY, int gridZ, int block, int shared, Object... args) {
+    public void launch(KernelModule module, String entry, Blocks blocks, Object... args) {
         List<Argument> arguments = new ArrayList<>(args.length);
         for (Object arg : args) {
             arguments.add(
@@ -127,7 +127,7 @@ public final class Emission {
                         default -> throw new IllegalArgumentException(entry + " takes no " + arg.getClass());
                     });
         }
-        launches.add(new Launch(module, entry, gridX, gridY, gridZ, block, shared, clusterZ, arguments, step));
+        launches.add(new Launch(module, entry, blocks, clusterZ, arguments, step));
         clusterZ = 1;
     }
 
@@ -151,12 +151,12 @@ public final class Emission {
         Object[] all = new Object[args.length + 1];
         System.arraycopy(args, 0, all, 0, args.length);
         all[args.length] = n;
-        launch(SMALL, entry, blocks(n, BLOCK), 1, 1, BLOCK, 0, all);
+        launch(SMALL, entry, new Blocks(blocks(n, BLOCK), 1, 1, BLOCK, 0), all);
     }
 
     /// Launches `to_f16`: float32 to float16.
     void toF16(Argument.Address from, Argument.Address to, long n) {
-        launch(ROWS, "to_f16", (int) ((n + 1023) / 1024), 1, 1, BLOCK, 0, from, to, n);
+        launch(ROWS, "to_f16", new Blocks((int) ((n + 1023) / 1024), 1, 1, BLOCK, 0), from, to, n);
     }
 
     /// Launches `choose`: each row of logits gives a token, which becomes the next step's input
@@ -167,11 +167,7 @@ public final class Emission {
         launch(
                 SAMPLE,
                 "choose",
-                slices,
-                shape.logitRows(),
-                1,
-                CHOOSE_BLOCK,
-                0,
+                new Blocks(slices, shape.logitRows(), 1, CHOOSE_BLOCK, 0),
                 at(logits),
                 logits.width,
                 stepAt(layout.choices()),

@@ -2,6 +2,7 @@ package dev.tenon.kernels.nvidia.launch;
 
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.MvSchedule;
@@ -99,11 +100,7 @@ public final class ExpertLaunches {
         e.launch(
                 ROUTER,
                 "router",
-                rows,
-                1,
-                1,
-                ROUTER_BLOCK,
-                0,
+                new Blocks(rows, 1, 1, ROUTER_BLOCK, 0),
                 e.at(logits),
                 bias,
                 e.out(choices.chosen),
@@ -128,11 +125,7 @@ public final class ExpertLaunches {
             e.launch(
                     ROUTER,
                     "expert_groups",
-                    1,
-                    1,
-                    1,
-                    GROUP_BLOCK,
-                    0,
+                    new Blocks(1, 1, 1, GROUP_BLOCK, 0),
                     e.at(choices.chosen),
                     pairs,
                     choices.experts,
@@ -168,11 +161,7 @@ public final class ExpertLaunches {
         e.launch(
                 ROUTER,
                 "weighted_sum",
-                e.rows(out),
-                (out.width + BLOCK - 1) / BLOCK,
-                1,
-                BLOCK,
-                0,
+                new Blocks(e.rows(out), (out.width + BLOCK - 1) / BLOCK, 1, BLOCK, 0),
                 x,
                 shares,
                 residual,
@@ -203,11 +192,12 @@ public final class ExpertLaunches {
             e.launch(
                     module("expert_matmul.cu", w),
                     "expert_matmul_" + w.format().id() + "_n" + tiles.tile,
-                    tiles.count,
-                    (matrices.rows() + LinearLaunches.TILE_ROWS - 1) / LinearLaunches.TILE_ROWS,
-                    1,
-                    LinearLaunches.BLOCK,
-                    tiles.sharedBytes(),
+                    new Blocks(
+                            tiles.count,
+                            (matrices.rows() + LinearLaunches.TILE_ROWS - 1) / LinearLaunches.TILE_ROWS,
+                            1,
+                            LinearLaunches.BLOCK,
+                            tiles.sharedBytes()),
                     f16,
                     choices.order.at(0),
                     choices.tiles.at(0),
@@ -225,11 +215,7 @@ public final class ExpertLaunches {
         e.launch(
                 module("experts.cu", w, g),
                 "expert_linear_" + w.format().id(),
-                splits(e, rows * used, matrices),
-                used,
-                rows,
-                g.block(),
-                g.sharedBytes(),
+                new Blocks(splits(e, rows * used, matrices), used, rows, g.block(), g.sharedBytes()),
                 w.at(),
                 e.at(x),
                 Norm.weight(norm),
@@ -246,18 +232,19 @@ public final class ExpertLaunches {
                 g.threadsPerRow());
     }
 
+    /// The first two matrices of experts, and what becomes of their products.
+    ///
+    /// @param gate the gates
+    /// @param up what they multiply
+    /// @param glu how
+    public record GateUp(Matrices gate, Matrices up, Gate glu) {}
+
     /// `out = glu(norm(x) gate + bias, norm(x) up + bias)` for each choice; in steps of many rows, `out` is float16 in
     /// the order of the choices if `ordered` allows it.
-    public void gateUp(
-            Emission e,
-            Slot x,
-            Norm norm,
-            Choices choices,
-            Matrices gate,
-            Matrices up,
-            Gate glu,
-            Slot out,
-            boolean ordered) {
+    public void gateUp(Emission e, Slot x, Norm norm, Choices choices, GateUp pair, Slot out, boolean ordered) {
+        Matrices gate = pair.gate;
+        Matrices up = pair.up;
+        Gate glu = pair.glu;
         DeviceWeight w = gate.weight;
         int rows = e.rows(x);
         int used = choices.used();
@@ -268,11 +255,8 @@ public final class ExpertLaunches {
             e.launch(
                     module("expert_matmul.cu", w),
                     "expert_matmul_gate_up_" + w.format().id() + "_n" + tiles.tile,
-                    tiles.count,
-                    (gate.rows() + half - 1) / half,
-                    1,
-                    LinearLaunches.BLOCK,
-                    tiles.sharedBytes(),
+                    new Blocks(
+                            tiles.count, (gate.rows() + half - 1) / half, 1, LinearLaunches.BLOCK, tiles.sharedBytes()),
                     f16,
                     choices.order.at(0),
                     choices.tiles.at(0),
@@ -296,11 +280,7 @@ public final class ExpertLaunches {
         e.launch(
                 module("experts.cu", w, g),
                 "expert_gate_up_" + w.format().id(),
-                splits,
-                used,
-                rows,
-                g.block(),
-                g.sharedBytes(),
+                new Blocks(splits, used, rows, g.block(), g.sharedBytes()),
                 w.at(),
                 up.weight.at(),
                 e.at(x),
@@ -337,11 +317,7 @@ public final class ExpertLaunches {
         e.launch(
                 module("experts.cu", w, g),
                 "expert_down_" + w.format().id(),
-                splits,
-                rows,
-                1,
-                g.block(),
-                g.sharedBytes(),
+                new Blocks(splits, rows, 1, g.block(), g.sharedBytes()),
                 w.at(),
                 e.at(x),
                 e.at(choices.chosen),
@@ -367,7 +343,7 @@ public final class ExpertLaunches {
     }
 
     private MvGeometry geometry(Emission e, DeviceWeight weight, int cols, int weightRows, int allRows, int splits) {
-        return MvGeometry.of(schedule, e.traits, 1, cols, weightRows, allRows, splits, weight.format());
+        return MvGeometry.of(schedule, e.traits, new MvShape(1, cols, weightRows, allRows), splits, weight.format());
     }
 
     private KernelModule module(String file, DeviceWeight weight, MvGeometry geometry) {

@@ -2,6 +2,7 @@ package dev.tenon.kernels.nvidia.launch;
 
 import dev.tenon.api.kernel.cuda.CudaMatmul;
 import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.DeviceFormat;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.MvSchedule;
@@ -194,7 +195,15 @@ public final class LinearLaunches {
         if (norm == null) {
             e.toF16(e.at(x), f16, (long) rows * x.width);
         } else {
-            e.launch(Emission.ROWS, "norm_f16", rows, 1, 1, BLOCK, 0, e.at(x), norm.weight, norm.eps, f16, x.width);
+            e.launch(
+                    Emission.ROWS,
+                    "norm_f16",
+                    new Blocks(rows, 1, 1, BLOCK, 0),
+                    e.at(x),
+                    norm.weight,
+                    norm.eps,
+                    f16,
+                    x.width);
         }
         return f16;
     }
@@ -205,7 +214,16 @@ public final class LinearLaunches {
         Argument.Address from = e.at(x);
         if (norm != null) {
             Argument.Address normed = e.need(e.scratch.normed(), 4L * rows * x.width);
-            e.launch(Emission.SMALL, "rms_norm", rows, 1, 1, BLOCK, 0, from, norm.weight, norm.eps, normed, x.width, 1);
+            e.launch(
+                    Emission.SMALL,
+                    "rms_norm",
+                    new Blocks(rows, 1, 1, BLOCK, 0),
+                    from,
+                    norm.weight,
+                    norm.eps,
+                    normed,
+                    x.width,
+                    1);
             from = normed;
         }
         int tokenTiles = (rows + FLOAT_TILE - 1) / FLOAT_TILE;
@@ -217,11 +235,7 @@ public final class LinearLaunches {
         e.launch(
                 FLOAT_MATMUL,
                 "float_matmul",
-                tokenTiles,
-                rowTiles,
-                splits,
-                BLOCK,
-                0,
+                new Blocks(tokenTiles, rowTiles, splits, BLOCK, 0),
                 from,
                 rows,
                 x.width,
@@ -240,7 +254,8 @@ public final class LinearLaunches {
     private void vector(Emission e, Slot x, Norm norm, Product p) {
         DeviceWeight w = p.weight;
         int rows = e.rows(x);
-        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, w.cols(), schedule.rows(), w.rows(), w.format());
+        MvGeometry g =
+                MvGeometry.of(schedule, e.traits, new MvShape(rows, w.cols(), schedule.rows(), w.rows()), w.format());
         int tile = g.tile();
         Argument.Address out = e.out(p.out);
         for (int row = 0; row < rows; row += tile) {
@@ -248,12 +263,13 @@ public final class LinearLaunches {
             e.launch(
                     module("linear.cu", w.format(), g),
                     "linear_" + w.format().id() + "_t" + tile,
-                    Math.min(e.traits.multiprocessors(), w.rows()),
-                    1,
-                    1,
-                    g.block(),
-                    // a residual: the product after attention, and the one at the end of a layer
-                    p.residual == null ? g.sharedBytes() : g.aloneBytes(e.traits),
+                    new Blocks(
+                            Math.min(e.traits.multiprocessors(), w.rows()),
+                            1,
+                            1,
+                            g.block(),
+                            // a residual: the product after attention, and the one at the end of a layer
+                            p.residual == null ? g.sharedBytes() : g.aloneBytes(e.traits)),
                     w.at(),
                     e.at(x).plus(4L * row * w.cols()),
                     Norm.weight(norm),
@@ -287,17 +303,19 @@ public final class LinearLaunches {
         DeviceFormat format = products.getFirst().weight.format();
         DeviceFormat other = products.getLast().weight.format();
         int outRows = products.stream().mapToInt(p -> p.weight.rows()).sum();
-        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, cols, schedule.rows(), outRows, format, other);
+        MvGeometry g =
+                MvGeometry.of(schedule, e.traits, new MvShape(rows, cols, schedule.rows(), outRows), format, other);
         int tile = g.tile();
         for (int row = 0; row < rows; row += tile) {
             e.launch(
                     pair(format, other, g),
                     "qkv_" + format.id() + "_" + other.id() + "_t" + tile,
-                    Math.max(2, Math.min(e.traits.multiprocessors(), outRows)),
-                    1,
-                    1,
-                    g.block(),
-                    g.sharedBytes(),
+                    new Blocks(
+                            Math.max(2, Math.min(e.traits.multiprocessors(), outRows)),
+                            1,
+                            1,
+                            g.block(),
+                            g.sharedBytes()),
                     all.weights[0],
                     all.weights[1],
                     all.weights[2],
@@ -318,17 +336,19 @@ public final class LinearLaunches {
         }
     }
 
+    /// The first two matrices of a feed-forward layer.
+    ///
+    /// @param gate its product is activated
+    /// @param up its product is multiplied with that
+    /// @param activation as kernels number it
+    public record GateUp(DeviceWeight gate, DeviceWeight up, int activation) {}
+
     /// `out = activation(norm(x) gate) * (norm(x) up)`; in steps of many rows, `out` is float16 if
     /// `f16Out` allows it.
-    public void gateUp(
-            Emission e,
-            Slot x,
-            Norm norm,
-            DeviceWeight gate,
-            DeviceWeight up,
-            int activation,
-            Slot out,
-            boolean f16Out) {
+    public void gateUp(Emission e, Slot x, Norm norm, GateUp pair, Slot out, boolean f16Out) {
+        DeviceWeight gate = pair.gate;
+        DeviceWeight up = pair.up;
+        int activation = pair.activation;
         int rows = e.rows(x);
         int cols = gate.cols();
         if (rows > StepShape.FEW && matmul(gate) && f16Out) {
@@ -338,11 +358,7 @@ public final class LinearLaunches {
                     .launch(
                             new KernelModule("matmul.cu", gate.format().macros()),
                             "matmul_gate_up_" + gate.format().id() + grid.suffix(),
-                            grid.tokenTiles,
-                            grid.rowTiles,
-                            grid.splits,
-                            BLOCK,
-                            grid.sharedBytes(),
+                            new Blocks(grid.tokenTiles, grid.rowTiles, grid.splits, BLOCK, grid.sharedBytes()),
                             f16,
                             rows,
                             cols,
@@ -358,17 +374,14 @@ public final class LinearLaunches {
         }
         Argument.Address to = e.out(out);
         int pairs = 2 * Math.max(1, schedule.rows() / 2);
-        MvGeometry g = MvGeometry.of(schedule, e.traits, rows, cols, pairs, 2 * gate.rows(), gate.format());
+        MvGeometry g =
+                MvGeometry.of(schedule, e.traits, new MvShape(rows, cols, pairs, 2 * gate.rows()), gate.format());
         int tile = g.tile();
         for (int row = 0; row < rows; row += tile) {
             e.launch(
                     module("linear.cu", gate.format(), g),
                     "gate_up_" + gate.format().id() + "_t" + tile,
-                    Math.min(e.traits.multiprocessors(), gate.rows()),
-                    1,
-                    1,
-                    g.block(),
-                    g.sharedBytes(),
+                    new Blocks(Math.min(e.traits.multiprocessors(), gate.rows()), 1, 1, g.block(), g.sharedBytes()),
                     gate.at(),
                     up.at(),
                     e.at(x).plus(4L * row * cols),
@@ -395,11 +408,7 @@ public final class LinearLaunches {
                 .launch(
                         new KernelModule("matmul.cu", format.macros()),
                         "matmul_" + format.id() + grid.suffix(),
-                        grid.tokenTiles,
-                        grid.rowTiles,
-                        grid.splits,
-                        BLOCK,
-                        grid.sharedBytes(),
+                        new Blocks(grid.tokenTiles, grid.rowTiles, grid.splits, BLOCK, grid.sharedBytes()),
                         f16,
                         rows,
                         cols,

@@ -41,43 +41,27 @@ public record MvGeometry(int tile, int block, int threadsPerRow, int sharedBytes
     ///
     /// @param schedule knobs
     /// @param traits the device
-    /// @param rows rows of activations: a power of two
-    /// @param cols elements of a row
-    /// @param weightRows rows of the weight that a thread streams at once
-    /// @param allRows rows of all weights of the launch
+    /// @param shape what is multiplied
     /// @param formats formats of the weights
     /// @return the geometry
-    static MvGeometry of(
-            MvSchedule schedule,
-            DeviceTraits traits,
-            int rows,
-            int cols,
-            int weightRows,
-            int allRows,
-            DeviceFormat... formats) {
-        return of(schedule, traits, rows, cols, weightRows, allRows, traits.multiprocessors(), formats);
+    static MvGeometry of(MvSchedule schedule, DeviceTraits traits, MvShape shape, DeviceFormat... formats) {
+        return of(schedule, traits, shape, traits.multiprocessors(), formats);
     }
 
     /// The same for a launch of another number of blocks than there are multiprocessors.
-    static MvGeometry of(
-            MvSchedule schedule,
-            DeviceTraits traits,
-            int rows,
-            int cols,
-            int weightRows,
-            int allRows,
-            int blocks,
-            DeviceFormat... formats) {
+    static MvGeometry of(MvSchedule schedule, DeviceTraits traits, MvShape shape, int blocks, DeviceFormat... formats) {
+        int cols = shape.cols();
+        int weightRows = shape.weightRows();
         int largest = schedule.blockSize() == 0 ? MvSchedule.BLOCK : schedule.blockSize();
         int smallest = schedule.fixedBlock() ? largest : Math.min(SMALLEST_BLOCK, largest);
-        for (int tile = Math.min(rows, MOST_ROWS); tile >= 1; tile /= 2) {
+        for (int tile = Math.min(shape.rows(), MOST_ROWS); tile >= 1; tile /= 2) {
             for (int block = largest; block >= smallest; block /= 2) {
                 long shared = 0;
                 for (DeviceFormat format : formats) {
                     shared = Math.max(shared, sharedBytes(format, tile, cols, block, weightRows));
                 }
                 if (shared <= traits.sharedBytes()) {
-                    int groups = (allRows + weightRows - 1) / weightRows;
+                    int groups = (shape.allRows() + weightRows - 1) / weightRows;
                     int perBlock = (groups + blocks - 1) / blocks;
                     int threads = threads(schedule, formats[0], cols, perBlock, block);
                     return new MvGeometry(tile, block, threads, (int) shared);

@@ -2,6 +2,7 @@ package dev.tenon.kernels.nvidia.launch;
 
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.kernels.nvidia.Argument.Address;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.source.KernelModule;
 
@@ -22,27 +23,24 @@ public final class StateLaunches {
 
     private StateLaunches() {}
 
-    /// A convolution, activated as kernels number it, or not if that is below 0.
+    /// A convolution, activated as kernels number it, or not if that is below 0; the vectors are the weight and the
+    /// bias,
+    /// if it has one.
     public static void convolution(
             Emission e,
             StateOp.ShortConvolution op,
             Slot x,
-            Address weight,
-            Address bias,
+            Address[] vectors,
             KvBuffer states,
             int activation,
             Slot out) {
         e.launch(
                 STATES,
                 "short_convolution",
-                e.rows(x),
-                (x.width + CHANNELS - 1) / CHANNELS,
-                1,
-                CHANNELS,
-                0,
+                new Blocks(e.rows(x), (x.width + CHANNELS - 1) / CHANNELS, 1, CHANNELS, 0),
                 e.at(x),
-                weight,
-                bias,
+                vectors[0],
+                vectors.length > 1 ? vectors[1] : Address.NULL,
                 states.buffer().at(0),
                 e.stepAt(e.layout.runOfRow()),
                 e.stepAt(e.layout.runs()),
@@ -59,11 +57,7 @@ public final class StateLaunches {
         e.launch(
                 STATES,
                 "selective_scan_" + compiled(op.stateLength()),
-                blocks(op.headLength()),
-                op.heads(),
-                e.layout.runCount(),
-                BLOCK,
-                0,
+                new Blocks(blocks(op.headLength()), op.heads(), e.layout.runCount(), BLOCK, 0),
                 e.at(xbc),
                 e.at(step),
                 vectors[0],
@@ -84,11 +78,7 @@ public final class StateLaunches {
         e.launch(
                 STATES,
                 "gated_delta_rule_" + compiled(op.keyLength()),
-                blocks(op.valueLength()),
-                op.valueHeads(),
-                e.layout.runCount(),
-                BLOCK,
-                0,
+                new Blocks(blocks(op.valueLength()), op.valueHeads(), e.layout.runCount(), BLOCK, 0),
                 e.at(inputs[0]),
                 e.at(inputs[1]),
                 e.at(inputs[2]),

@@ -10,6 +10,7 @@ import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.KvBuffer;
@@ -167,11 +168,7 @@ final class AttentionOps {
                     to -> to.launch(
                             Emission.SMALL,
                             "rope_table",
-                            to.shape.rows(),
-                            1,
-                            1,
-                            64,
-                            0,
+                            new Blocks(to.shape.rows(), 1, 1, 64, 0),
                             to.stepAt(to.layout.positions()),
                             frequency.at(0),
                             table.at(0),
@@ -197,11 +194,7 @@ final class AttentionOps {
                 to -> to.launch(
                         Emission.SMALL,
                         "rope",
-                        x.width / p.headDim(),
-                        to.rows(x),
-                        1,
-                        64,
-                        0,
+                        new Blocks(x.width / p.headDim(), to.rows(x), 1, 64, 0),
                         to.at(x),
                         table.at(0),
                         to.out(out),

@@ -183,11 +183,12 @@ final class ExpertOps {
             case CoreOp.Activate a -> new Gate(KernelCodes.of(a.activation()), 0, 0);
             default -> throw new IllegalStateException("op " + f.activate().kind() + " is no activation");
         };
+        Optional<ExpertLaunches.GateUp> pair = gate.map(g -> new ExpertLaunches.GateUp(g, up, glu));
         Optional<Shared> shared = f.shared().map(this::shared);
         int used = f.up().used();
         long bytes = bytes(up, used)
                 + gate.map(g -> bytes(g, used)).orElse(0L)
-                + shared.map(s -> s.gate.bytes() + s.up.bytes()).orElse(0L);
+                + shared.map(s -> s.pair.gate().bytes() + s.pair.up().bytes()).orElse(0L);
         DeviceWeight w = up.weight();
         return new PlannedOp(
                 f.kind(),
@@ -198,17 +199,17 @@ final class ExpertOps {
                 x.selected,
                 bytes,
                 to -> {
-                    if (gate.isPresent()) {
-                        launches.gateUp(to, x, norm, made, gate.get(), up, glu, out, ordered);
+                    if (pair.isPresent()) {
+                        launches.gateUp(to, x, norm, made, pair.get(), out, ordered);
                     } else {
                         launches.linear(to, x, norm, made, up, glu.activation(), to.out(out));
                     }
-                    shared.ifPresent(s -> linears.gateUp(to, x, norm, s.gate, s.up, s.activation, s.out, s.takenAsF16));
+                    shared.ifPresent(s -> linears.gateUp(to, x, norm, s.pair, s.out, s.takenAsF16));
                 });
     }
 
     /// The first half of a shared expert.
-    private record Shared(DeviceWeight gate, DeviceWeight up, int activation, Slot out, boolean takenAsF16) {}
+    private record Shared(LinearLaunches.GateUp pair, Slot out, boolean takenAsF16) {}
 
     private Shared shared(FusedOp.GateUp half) {
         Value hidden = half.outputs().getFirst();
@@ -219,9 +220,10 @@ final class ExpertOps {
                         .isPresent());
         boolean selected = pool.get(half.up().x()).selected;
         return new Shared(
-                weights.matrix(half.gate().orElseThrow().weight()),
-                weights.matrix(half.up().weight()),
-                KernelCodes.of(((CoreOp.Activate) half.activate()).activation()),
+                new LinearLaunches.GateUp(
+                        weights.matrix(half.gate().orElseThrow().weight()),
+                        weights.matrix(half.up().weight()),
+                        KernelCodes.of(((CoreOp.Activate) half.activate()).activation())),
                 pool.define(hidden, selected),
                 f16);
     }

@@ -5,6 +5,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.launch.Emission;
@@ -45,11 +46,7 @@ final class InputRows {
             to.launch(
                     module,
                     entry,
-                    to.rows(out),
-                    1,
-                    1,
-                    256,
-                    0,
+                    new Blocks(to.rows(out), 1, 1, 256, 0),
                     table.at(),
                     (long) table.rows(),
                     to.stepAt(numbers.applyAsLong(to.layout)),
@@ -78,11 +75,7 @@ final class InputRows {
                 to.launch(
                         Emission.SMALL,
                         "select_rows",
-                        to.rows(out),
-                        1,
-                        1,
-                        256,
-                        0,
+                        new Blocks(to.rows(out), 1, 1, 256, 0),
                         to.at(x),
                         to.stepAt(to.layout.logitRows()),
                         to.out(out),
@@ -98,11 +91,7 @@ final class InputRows {
             to.launch(
                     Emission.SMALL,
                     "pool",
-                    to.rows(out),
-                    (x.width + 255) / 256,
-                    1,
-                    256,
-                    0,
+                    new Blocks(to.rows(out), (x.width + 255) / 256, 1, 256, 0),
                     to.at(x),
                     to.stepAt(to.layout.logitRows()),
                     to.stepAt(to.layout.sequences()),

@@ -6,6 +6,7 @@ import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.kernels.nvidia.Argument;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.launch.Emission;
 import dev.tenon.kernels.nvidia.launch.Slot;
@@ -41,7 +42,7 @@ final class NormRows {
         Slot x = plan.pool.get(n.x());
         Slot out = plan.pool.define(n.out(), x.selected);
         Weight weight = n.weight();
-        rmsNorm(n, x, plan.weights.floats(weight), weight.cols(), weight.rows(), n.eps(), out, plan);
+        rmsNorm(n, x, plan.weights.floats(weight), weight.cols(), n.eps(), out, plan);
     }
 
     private static void groupedLayerNorm(PartOp.GroupedLayerNorm n, GraphPlanner plan) {
@@ -53,13 +54,13 @@ final class NormRows {
     private static void plainRmsNorm(PartOp.PlainRmsNorm n, GraphPlanner plan) {
         Slot x = plan.pool.get(n.x());
         Slot out = plan.pool.define(n.out(), x.selected);
-        rmsNorm(n, x, plan.weights.ones(n.length()), n.length(), 1, n.eps(), out, plan);
+        rmsNorm(n, x, plan.weights.ones(n.length()), n.length(), n.eps(), out, plan);
     }
 
     /// Norms what is in the memory of the result.
     static void inPlace(PartOp.PlainRmsNorm n, GraphPlanner plan) {
         Slot x = plan.pool.get(n.out());
-        rmsNorm(n, x, plan.weights.ones(n.length()), n.length(), 1, n.eps(), x, plan);
+        rmsNorm(n, x, plan.weights.ones(n.length()), n.length(), n.eps(), x, plan);
     }
 
     /// A norm with memory of its own for its result.
@@ -77,7 +78,7 @@ final class NormRows {
         Slot x = plan.pool.get(n.x());
         if (n instanceof CoreOp.RmsNorm rms) {
             Weight weight = rms.weight();
-            rmsNorm(n, x, plan.weights.floats(weight), weight.cols(), 1, rms.eps(), out, plan);
+            rmsNorm(n, x, plan.weights.floats(weight), weight.cols(), rms.eps(), out, plan);
             return;
         }
         CoreOp.LayerNorm layer = (CoreOp.LayerNorm) n;
@@ -90,24 +91,19 @@ final class NormRows {
         return group <= 128 ? 32 : 256;
     }
 
-    /// Each of the weight's `rows` of `group` elements belongs to a group of a row, in turn.
-    private static void rmsNorm(
-            Op op, Slot x, BufferSpec weight, int group, int rows, float eps, Slot out, GraphPlanner plan) {
+    /// Each of the weight's rows of `group` elements belongs to a group of a row, in turn.
+    private static void rmsNorm(Op op, Slot x, BufferSpec weight, int group, float eps, Slot out, GraphPlanner plan) {
         plan.add(op, weight.purpose(), "rms_norm", x.selected, weight.bytes(), to -> {
             to.launch(
                     Emission.SMALL,
                     "rms_norm",
-                    to.rows(x) * (x.width / group),
-                    1,
-                    1,
-                    block(group),
-                    0,
+                    new Blocks(to.rows(x) * (x.width / group), 1, 1, block(group), 0),
                     to.at(x),
                     weight.at(0),
                     eps,
                     to.out(out),
                     group,
-                    rows);
+                    (int) (weight.bytes() / Float.BYTES / group));
         });
     }
 
@@ -120,11 +116,7 @@ final class NormRows {
             to.launch(
                     Emission.SMALL,
                     "layer_norm",
-                    to.rows(x) * (x.width / group),
-                    1,
-                    1,
-                    block(group),
-                    0,
+                    new Blocks(to.rows(x) * (x.width / group), 1, 1, block(group), 0),
                     to.at(x),
                     weight.at(0),
                     bias,
@@ -146,11 +138,7 @@ final class NormRows {
             to.launch(
                     Emission.SMALL,
                     "rms_norm_add",
-                    to.rows(x),
-                    1,
-                    1,
-                    NORM_BLOCK,
-                    0,
+                    new Blocks(to.rows(x), 1, 1, NORM_BLOCK, 0),
                     to.at(x),
                     weight.at(0),
                     n.eps(),
@@ -169,11 +157,7 @@ final class NormRows {
             to.launch(
                     Emission.SMALL,
                     "rms_norm_two",
-                    to.rows(x),
-                    2,
-                    1,
-                    NORM_BLOCK,
-                    0,
+                    new Blocks(to.rows(x), 2, 1, NORM_BLOCK, 0),
                     to.at(x),
                     ofX.at(0),
                     x.width,

@@ -7,6 +7,7 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.kernel.cuda.CudaOpKernel;
+import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.OwnOpSource;
 import dev.tenon.kernels.nvidia.launch.PlannedOp;
@@ -87,7 +88,7 @@ final class OwnOps {
             elements.forEach(buffer -> arguments.add(buffer.at(0)));
             out.forEach(slot -> arguments.add(to.out(slot)));
             int rows = to.rows(out.getFirst());
-            to.launch(module, source.entry(), rows, 1, 1, source.threads(), 0, arguments.toArray());
+            to.launch(module, source.entry(), new Blocks(rows, 1, 1, source.threads(), 0), arguments.toArray());
         });
     }
 }

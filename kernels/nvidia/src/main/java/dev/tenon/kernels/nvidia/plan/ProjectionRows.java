@@ -7,6 +7,7 @@ import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.launch.KernelCodes;
+import dev.tenon.kernels.nvidia.launch.LinearLaunches;
 import dev.tenon.kernels.nvidia.launch.LinearLaunches.Norm;
 import dev.tenon.kernels.nvidia.launch.LinearLaunches.Product;
 import dev.tenon.kernels.nvidia.launch.Slot;
@@ -166,6 +167,7 @@ final class ProjectionRows {
         } else {
             DeviceWeight gate = plan.weights.matrix(f.gate().get().weight());
             DeviceWeight up = plan.weights.matrix(f.up().weight());
+            LinearLaunches.GateUp pair = new LinearLaunches.GateUp(gate, up, activation);
             Value product = f.multiply().orElseThrow().out();
             boolean f16 = plan.takenAsF16(product);
             Slot out = plan.pool.define(product, in.x.selected);
@@ -176,7 +178,7 @@ final class ProjectionRows {
                     GraphPlanner.level(gate, up),
                     in.x.selected,
                     in.bytes() + plan.bytes(f.gate().get()) + plan.bytes(f.up()),
-                    to -> plan.linears.gateUp(to, in.x, in.norm, gate, up, activation, out, f16));
+                    to -> plan.linears.gateUp(to, in.x, in.norm, pair, out, f16));
         }
         in.temporary.ifPresent(plan.pool::release);
     }

@@ -92,8 +92,7 @@ final class StateOps {
     private PlannedOp convolution(StateOp.ShortConvolution c) {
         return plan(c, (in, vectors, state, out) -> {
             int activation = activation(c.out());
-            Address bias = vectors.length > 1 ? vectors[1] : Address.NULL;
-            return to -> StateLaunches.convolution(to, c, in[0], vectors[0], bias, state, activation, out);
+            return to -> StateLaunches.convolution(to, c, in[0], vectors, state, activation, out);
         });
     }
 

@@ -27,7 +27,7 @@ class MvGeometryTests {
     }
 
     private static int threads(MvSchedule schedule, String format, int rows, int cols) {
-        return MvGeometry.of(schedule, TestGraphs.HOPPER, 1, cols, 2, rows, format(format))
+        return MvGeometry.of(schedule, TestGraphs.HOPPER, new MvShape(1, cols, 2, rows), format(format))
                 .threadsPerRow();
     }
 
@@ -55,7 +55,7 @@ class MvGeometryTests {
     @Test
     void aBlockThatMustBeAloneAsksForMoreThanHalfOfTheSharedMemory() {
         DeviceTraits hopper = TestGraphs.HOPPER;
-        MvGeometry one = MvGeometry.of(MvSchedule.DEFAULT, hopper, 1, 2048, 2, 2048, format("Q6_K"));
+        MvGeometry one = MvGeometry.of(MvSchedule.DEFAULT, hopper, new MvShape(1, 2048, 2, 2048), format("Q6_K"));
         assertTrue(2 * one.sharedBytes() < hopper.sharedBytes(), one::toString);
         assertTrue(2 * one.aloneBytes(hopper) > hopper.sharedBytes(), one::toString);
         assertTrue(one.sharedBytes() + one.aloneBytes(hopper) <= hopper.sharedBytes(), one::toString);

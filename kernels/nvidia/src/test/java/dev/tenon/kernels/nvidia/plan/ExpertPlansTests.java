@@ -37,9 +37,9 @@ class ExpertPlansTests {
         List<Launch> launches = planned.launches(new StepShape(1, 1, false));
         assertEquals(layer, launches.subList(1, 5).stream().map(Launch::entry).toList());
         Launch gateUp = launches.get(3);
-        assertEquals(8, gateUp.gridY(), "a choice each");
-        assertEquals(33, gateUp.gridX(), "two blocks on each of 132 multiprocessors");
-        assertEquals(264, launches.get(4).gridX());
+        assertEquals(8, gateUp.blocks().y(), "a choice each");
+        assertEquals(33, gateUp.blocks().x(), "two blocks on each of 132 multiprocessors");
+        assertEquals(264, launches.get(4).blocks().x());
         long expert = 256L * 512 / 256 * 148;
         List<Long> bytes = planned.stepWeightBytes();
         assertEquals(List.of(8 * 2 * expert, 8 * expert), bytes.subList(2, 4), "only the chosen experts are read");
@@ -65,7 +65,7 @@ class ExpertPlansTests {
                 .filter(l -> l.entry().equals("expert_matmul_MXFP4_n128"))
                 .findFirst()
                 .orElseThrow();
-        assertEquals(1024 / 128 + 16, down.gridX(), "whole tiles, and a part of one for each expert");
+        assertEquals(1024 / 128 + 16, down.blocks().x(), "whole tiles, and a part of one for each expert");
         assertEquals(new Argument.Int(0), down.arguments().get(3), "rows in the order of the choices");
     }
 

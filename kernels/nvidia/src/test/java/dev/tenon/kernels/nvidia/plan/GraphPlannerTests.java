@@ -94,14 +94,14 @@ class GraphPlannerTests {
                             .toList());
             Launch choice = launches.getLast();
             assertEquals("choose", choice.entry());
-            assertEquals(shape.rows(), choice.gridY());
+            assertEquals(shape.rows(), choice.blocks().y());
             assertEquals(new Argument.Int(64), choice.arguments().get(4));
         }
         StepShape mixed = StepShape.of(13, 3, 2).sampling(40);
         assertEquals(new StepShape(16, 4, false, 64), mixed);
         Launch choice = planned.launches(mixed).getLast();
         assertEquals("choose", choice.entry());
-        assertEquals(4, choice.gridY(), "a row for each one that wants logits");
+        assertEquals(4, choice.blocks().y(), "a row for each one that wants logits");
         assertEquals(16, planned.limits().maxSampledRows());
         planned.launches(new StepShape(16, 16, false).sampling(TokenRing.MOST_CANDIDATES));
         assertEquals(BufferSpec.Kind.HOST, planned.sampled().kind());
@@ -137,7 +137,9 @@ class GraphPlannerTests {
                 PlanOptions.builder(4096).maxBatchTokens(64).settings(settings).build();
         return plan(t, Fusion.fuse(t.decoder("Q4_K", "Q6_K", true)), options).launches(shape).stream()
                 .filter(launch -> launch.entry().startsWith(entry))
-                .mapToInt(launch -> entry.equals("matmul_Q") ? launch.gridZ() : launch.gridX())
+                .mapToInt(launch -> entry.equals("matmul_Q")
+                        ? launch.blocks().z()
+                        : launch.blocks().x())
                 .max()
                 .orElseThrow();
     }
@@ -425,7 +427,7 @@ class GraphPlannerTests {
                 .filter(l -> l.module().file().equals("attention.cu"))
                 .findFirst()
                 .orElseThrow();
-        return launch.gridX() + " pieces, " + launch.sharedBytes() + " bytes";
+        return launch.blocks().x() + " pieces, " + launch.blocks().sharedBytes() + " bytes";
     }
 
     @Test
@@ -452,14 +454,14 @@ class GraphPlannerTests {
         assertEquals(expected, launches.stream().map(Launch::entry).toList());
         for (Launch launch : launches) {
             if (launch.module().file().equals("attention.cu")) {
-                assertEquals(384, launch.block());
-                assertEquals(98304, launch.sharedBytes()); // two places of a warp
+                assertEquals(384, launch.blocks().threads());
+                assertEquals(98304, launch.blocks().sharedBytes()); // two places of a warp
                 Argument.Address words = (Argument.Address) launch.arguments().get(14);
                 assertEquals(
                         BufferSpec.Kind.ZEROED,
                         planned.buffers().get(words.buffer()).kind());
                 // halves, and a maximum and a weight, of each piece of each head
-                long needed = (long) launch.gridX() * 8 * (2 * 64 + 8);
+                long needed = (long) launch.blocks().x() * 8 * (2 * 64 + 8);
                 assertTrue(planned.buffers().get(words.buffer()).bytes() >= needed);
             }
         }
@@ -502,11 +504,11 @@ class GraphPlannerTests {
         assertEquals(4, entries.stream().filter(e -> e.equals("linear_Q4_K_t4")).count(), entries::toString);
         for (Launch launch : launches) {
             if (!launch.module().file().equals("attention.cu")) { // whose needs do not grow with the tokens
-                assertTrue(launch.sharedBytes() <= 20480, launch::toString);
+                assertTrue(launch.blocks().sharedBytes() <= 20480, launch::toString);
             }
             if (launch.module().file().equals("qkv.cu")) {
                 assertEquals("64", launch.module().macros().get("TENON_BLOCK"));
-                assertEquals(64, launch.block());
+                assertEquals(64, launch.blocks().threads());
             }
         }
     }

@@ -110,9 +110,10 @@ class OwnOpTests {
     void aBlockOfThreadsForEachRowCallsTheFunction() {
         PlannedGraph planned = plan(offered(128, "2.0f"));
         List<Launch> launches = own(planned, new StepShape(16, 2, false));
-        assertEquals(List.of(16, 16, 2), launches.stream().map(Launch::gridX).toList());
+        assertEquals(
+                List.of(16, 16, 2), launches.stream().map(l -> l.blocks().x()).toList());
         for (Launch launch : launches) {
-            assertEquals(128, launch.block());
+            assertEquals(128, launch.blocks().threads());
             assertEquals(3, launch.arguments().size(), "input, weight, output");
             assertEquals(launch.entry() + ".cu", launch.module().file());
         }
