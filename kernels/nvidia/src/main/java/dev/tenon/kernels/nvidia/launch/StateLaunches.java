@@ -23,9 +23,8 @@ public final class StateLaunches {
 
     private StateLaunches() {}
 
-    /// A convolution, activated as kernels number it, or not if that is below 0; the vectors are the weight and the
-    /// bias,
-    /// if it has one.
+    /// A convolution, activated as kernels number it, or not if that is below 0; the vectors are the
+    /// weight and the bias, if it has one.
     public static void convolution(
             Emission e,
             StateOp.ShortConvolution op,

@@ -42,7 +42,7 @@ final class NormRows {
         Slot x = plan.pool.get(n.x());
         Slot out = plan.pool.define(n.out(), x.selected);
         Weight weight = n.weight();
-        rmsNorm(n, x, plan.weights.floats(weight), weight.cols(), n.eps(), out, plan);
+        rmsNorm(n, x, new Factors(plan.weights.floats(weight), weight.cols(), weight.rows()), n.eps(), out, plan);
     }
 
     private static void groupedLayerNorm(PartOp.GroupedLayerNorm n, GraphPlanner plan) {
@@ -54,13 +54,13 @@ final class NormRows {
     private static void plainRmsNorm(PartOp.PlainRmsNorm n, GraphPlanner plan) {
         Slot x = plan.pool.get(n.x());
         Slot out = plan.pool.define(n.out(), x.selected);
-        rmsNorm(n, x, plan.weights.ones(n.length()), n.length(), n.eps(), out, plan);
+        rmsNorm(n, x, ones(n, plan), n.eps(), out, plan);
     }
 
     /// Norms what is in the memory of the result.
     static void inPlace(PartOp.PlainRmsNorm n, GraphPlanner plan) {
         Slot x = plan.pool.get(n.out());
-        rmsNorm(n, x, plan.weights.ones(n.length()), n.length(), n.eps(), x, plan);
+        rmsNorm(n, x, ones(n, plan), n.eps(), x, plan);
     }
 
     /// A norm with memory of its own for its result.
@@ -78,7 +78,7 @@ final class NormRows {
         Slot x = plan.pool.get(n.x());
         if (n instanceof CoreOp.RmsNorm rms) {
             Weight weight = rms.weight();
-            rmsNorm(n, x, plan.weights.floats(weight), weight.cols(), rms.eps(), out, plan);
+            rmsNorm(n, x, new Factors(plan.weights.floats(weight), weight.cols(), 1), rms.eps(), out, plan);
             return;
         }
         CoreOp.LayerNorm layer = (CoreOp.LayerNorm) n;
@@ -91,8 +91,21 @@ final class NormRows {
         return group <= 128 ? 32 : 256;
     }
 
-    /// Each of the weight's rows of `group` elements belongs to a group of a row, in turn.
-    private static void rmsNorm(Op op, Slot x, BufferSpec weight, int group, float eps, Slot out, GraphPlanner plan) {
+    /// What normed elements are multiplied with: each of the rows of `group` factors belongs to a group of a row, in
+    /// turn.
+    ///
+    /// @param buffer where they are; may be longer than they are
+    /// @param group elements that are normed together
+    /// @param rows rows of factors
+    private record Factors(BufferSpec buffer, int group, int rows) {}
+
+    private static Factors ones(PartOp.PlainRmsNorm n, GraphPlanner plan) {
+        return new Factors(plan.weights.ones(n.length()), n.length(), 1);
+    }
+
+    private static void rmsNorm(Op op, Slot x, Factors factors, float eps, Slot out, GraphPlanner plan) {
+        BufferSpec weight = factors.buffer();
+        int group = factors.group();
         plan.add(op, weight.purpose(), "rms_norm", x.selected, weight.bytes(), to -> {
             to.launch(
                     Emission.SMALL,
@@ -103,7 +116,7 @@ final class NormRows {
                     eps,
                     to.out(out),
                     group,
-                    (int) (weight.bytes() / Float.BYTES / group));
+                    factors.rows());
         });
     }
 
