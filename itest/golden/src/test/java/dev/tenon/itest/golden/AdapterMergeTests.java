@@ -16,8 +16,8 @@ import dev.tenon.itest.testkit.models.TinyGguf;
 import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.tools.gguf.Merge;
-import dev.tenon.platform.tools.gguf.ProgressListener;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -57,7 +57,7 @@ class AdapterMergeTests {
     void expertsAndTiedTablesAreMergedAndRefusedBesideTheModel() throws IOException {
         Path plain = folder.resolve("experts.f32.gguf");
         try (GgufFile in = open(GoldenData.larger("golden/models/olmoe.q8_0.gguf"))) {
-            Requantizer.quantize(in, plain, "F32", engine.formats(), 2, true, ProgressListener.NONE);
+            Requantizer.quantize(in, GgufWriter.to(plain).threads(2).replaceExisting(true), "F32", engine.formats());
         }
         int rank = 4;
         TinyGguf made = new TinyGguf()
@@ -76,7 +76,8 @@ class AdapterMergeTests {
             Path adapter = made.write(folder.resolve("of-experts.gguf"));
             Path merged = folder.resolve("merged.gguf");
             try (Merge merge = Merge.open(Map.of(adapter, 0.5f), TensorTypes.of(engine.formats()), before)) {
-                Requantizer.quantize(before, merge, merged, "F32", engine.formats(), 2, true, ProgressListener.NONE);
+                Requantizer.quantize(
+                        before, merge, GgufWriter.to(merged).threads(2).replaceExisting(true), "F32", engine.formats());
             }
             try (GgufFile after = open(merged);
                     GgufFile changes = open(adapter)) {

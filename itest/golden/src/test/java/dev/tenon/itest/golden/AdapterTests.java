@@ -23,8 +23,8 @@ import dev.tenon.itest.testkit.models.TinyGguf;
 import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.tools.gguf.Merge;
-import dev.tenon.platform.tools.gguf.ProgressListener;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -72,7 +72,7 @@ class AdapterTests {
                 .resolve("platform/core/src/test/resources/golden/malformed")
                 .resolve("ok_model.gguf");
         try (GgufFile in = open(sound)) {
-            Requantizer.quantize(in, model, "F32", engine.formats(), 1, true, ProgressListener.NONE);
+            Requantizer.quantize(in, GgufWriter.to(model).threads(1).replaceExisting(true), "F32", engine.formats());
         }
     }
 
@@ -175,7 +175,8 @@ class AdapterTests {
                 .map(name -> DynamicTest.dynamicTest(name, () -> {
                     Path plain = folder.resolve(name.substring(name.indexOf('/') + 1) + ".f32.gguf");
                     try (GgufFile in = open(GoldenData.larger("golden/" + name + ".gguf"))) {
-                        Requantizer.quantize(in, plain, "F32", engine.formats(), 2, true, ProgressListener.NONE);
+                        Requantizer.quantize(
+                                in, GgufWriter.to(plain).threads(2).replaceExisting(true), "F32", engine.formats());
                     }
                     merged(plain);
                 }));
@@ -188,7 +189,8 @@ class AdapterTests {
         Path merged = folder.resolve("merged.gguf");
         try (GgufFile in = open(plain);
                 Merge merge = Merge.open(Map.of(a, 0.5f, b, -1f), TensorTypes.of(engine.formats()), in)) {
-            Requantizer.quantize(in, merge, merged, "F32", engine.formats(), 2, true, ProgressListener.NONE);
+            Requantizer.quantize(
+                    in, merge, GgufWriter.to(merged).threads(2).replaceExisting(true), "F32", engine.formats());
         }
         float[][] beside = logits(request(plain).adapter("a", a, 0.5f).adapter("b", b, -1));
         double error = nmse(logits(request(merged)), beside);

@@ -13,7 +13,7 @@ import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
-import dev.tenon.platform.tools.gguf.ProgressListener;
+import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -76,7 +76,7 @@ final class GoldenData {
                         .map(ServiceLoader.Provider::get)
                         .toList();
                 try (GgufFile in = GgufReader.open(file("models/llama-gqa.f16.gguf"), TensorTypes.of(formats))) {
-                    Requantizer.quantize(in, made, "Q6_K", formats, 1, false, ProgressListener.NONE);
+                    Requantizer.quantize(in, GgufWriter.to(made).threads(1), "Q6_K", formats);
                 }
                 String digest = HexFormat.of()
                         .formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(made)));

@@ -17,7 +17,7 @@ import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.StandaloneEngine;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
-import dev.tenon.platform.tools.gguf.ProgressListener;
+import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -67,7 +67,7 @@ abstract class StoryModels {
         if (!Files.exists(target)) {
             try (GgufFile in = GgufReader.open(source, TensorTypes.of(engine.formats()))) {
                 String mix = format.toUpperCase(Locale.ROOT);
-                Requantizer.quantize(in, target, mix, engine.formats(), 2, false, ProgressListener.NONE);
+                Requantizer.quantize(in, GgufWriter.to(target).threads(2), mix, engine.formats());
             }
         }
         return target;

@@ -13,6 +13,7 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.tools.gguf.Merge;
 import dev.tenon.platform.tools.gguf.QuantMix;
 import dev.tenon.platform.tools.gguf.Requantizer;
@@ -115,7 +116,12 @@ public final class QuantizeCommand implements TenonCommand {
         try (GgufFile model = GgufReader.open(console.model(in), types);
                 Merge merge = Merge.open(adapters, types, model);
                 Progress bar = console.progress("quantize", -1, "bytes")) {
-            long bytes = Requantizer.quantize(model, merge, out, type, formats, team, replace, bar::to);
+            long bytes = Requantizer.quantize(
+                    model,
+                    merge,
+                    GgufWriter.to(out).threads(team).replaceExisting(replace).progress(bar::to),
+                    type,
+                    formats);
             bar.close();
             console.note(String.format(
                     Locale.ROOT,

@@ -9,6 +9,7 @@ import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.files.OutputFile;
+import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.tools.gguf.Synth;
 import dev.tenon.platform.tools.gguf.SynthShape;
 import java.nio.file.Path;
@@ -169,7 +170,11 @@ public final class SynthCommand implements TenonCommand {
         long bytes;
         try (Progress bar = console.progress("synth", -1, "bytes")) {
             bytes = Synth.write(
-                    out, wanted, type, installed.architectures(), installed.formats(), team, replace, bar::to);
+                    GgufWriter.to(out).threads(team).replaceExisting(replace).progress(bar::to),
+                    wanted,
+                    type,
+                    installed.architectures(),
+                    installed.formats());
         }
         console.note(String.format(
                 Locale.ROOT, "%s: %s in %.1f s", out, Sizes.bytes(bytes), (System.nanoTime() - start) / 1e9));

@@ -20,7 +20,6 @@ import dev.tenon.platform.core.gguf.TensorType;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.tools.gguf.Merge;
-import dev.tenon.platform.tools.gguf.ProgressListener;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import dev.tenon.platform.tools.gguf.SynthShape;
 import dev.tenon.platform.tools.gguf.TestFormats;
@@ -242,7 +241,8 @@ class ToolCommandTests {
         TensorTypes types = TensorTypes.of(TestFormats.all());
         try (GgufFile model = GgufReader.open(in, types);
                 Merge merge = Merge.open(adapters, types, model)) {
-            Requantizer.quantize(model, merge, out, "F32", TestFormats.all(), 2, true, ProgressListener.NONE);
+            Requantizer.quantize(
+                    model, merge, GgufWriter.to(out).threads(2).replaceExisting(true), "F32", TestFormats.all());
         }
     }
 

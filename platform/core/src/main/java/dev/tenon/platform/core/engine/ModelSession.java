@@ -13,6 +13,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.platform.core.control.MeasuredSession;
+import dev.tenon.platform.core.generation.Drafts;
 import dev.tenon.platform.core.generation.EventQueue;
 import dev.tenon.platform.core.generation.GenerationFlow;
 import dev.tenon.platform.core.generation.GenerationTask;
@@ -162,8 +163,7 @@ final class ModelSession implements Session, MeasuredSession {
                     sequence,
                     request,
                     events,
-                    proposer,
-                    model.loop().costs(),
+                    new Drafts(proposer, model.loop().costs()),
                     model.loop()::wake);
             running = new Running(events, task);
             if (cancelled || closed) {

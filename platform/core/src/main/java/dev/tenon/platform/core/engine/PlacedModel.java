@@ -87,23 +87,20 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private boolean closed;
 
     PlacedModel(
-            GgufFile file,
-            Adapters adapters,
-            LoadRequest request,
-            ServiceRegistry registry,
+            Placer placer,
             Supplier<EngineConfig> settings,
             CompletableFuture<Tokenizer> tokenizer,
             long startNanos,
             Consumer<PlacedModel> onClose) {
-        this.file = file;
-        this.adapters = adapters;
-        this.request = request;
-        this.registry = registry;
+        this.placer = placer;
+        this.file = placer.file();
+        this.adapters = placer.adapters();
+        this.request = placer.request();
+        this.registry = placer.registry();
         this.settings = settings;
         this.tokenizer = tokenizer;
         this.onClose = onClose;
         EngineConfig now = settings.get();
-        this.placer = new Placer(registry, file, adapters, request);
         int prefillMillis = now.prefillBudgetMillis(request.settings());
         // Where a number of sequences is asked for, others may come at any time.
         int aloneMillis = request.maxSequences() > 1 ? ALONE * prefillMillis : 0;
@@ -112,8 +109,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
         this.maxBatchTokens = placer.maxBatchTokens(placement.definition(), now);
-        this.moves = new PlacementMoves(
-                file, request, registry, settings, placer, placement, maxBatchTokens, this::loop, this::forgetTemplate);
+        this.moves = new PlacementMoves(settings, placer, placement, maxBatchTokens, this::loop, this::forgetTemplate);
         this.loop = new StepLoop(
                 placement,
                 moves::placeAgain,

@@ -63,18 +63,15 @@ final class PlacementMoves {
     /// @param loop the model's loop; asked only after it was made
     /// @param forgetTemplate has the chat template compiled again when it is next used
     PlacementMoves(
-            GgufFile file,
-            LoadRequest request,
-            ServiceRegistry registry,
             Supplier<EngineConfig> settings,
             Placer placer,
             Placement first,
             int maxBatchTokens,
             Supplier<StepLoop> loop,
             Runnable forgetTemplate) {
-        this.file = file;
-        this.request = request;
-        this.registry = registry;
+        this.file = placer.file();
+        this.request = placer.request();
+        this.registry = placer.registry();
         this.settings = settings;
         this.placer = placer;
         this.vocabularySize = first.definition().config().vocabularySize();

@@ -154,8 +154,8 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
             adapters = Adapters.open(request, types, file);
             CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(
                     () -> Tokenizers.create(file.metadata(), registry.tokenizerProviders()));
-            PlacedModel model =
-                    new PlacedModel(file, adapters, request, registry, () -> config, tokenizer, start, models::remove);
+            PlacedModel model = new PlacedModel(
+                    new Placer(registry, file, adapters, request), () -> config, tokenizer, start, models::remove);
             try {
                 if (file.metadata().has("tokenizer.ggml.model")) {
                     model.tokenizer();

@@ -6,7 +6,7 @@ import dev.tenon.platform.core.steps.TokenSequence;
 
 /// Proposes tokens to one generation as long as that pays, by what steps take and how many proposals were right. Where
 /// it does not, it is tried again after some tokens, each time after more of them.
-final class Drafts {
+public final class Drafts {
     private static final int[] NONE = {};
     private static final double FIRST_RATE = 0.5;
     /// How much a new proposal counts among those before.
@@ -26,7 +26,7 @@ final class Drafts {
 
     /// @param proposer proposes; null if nothing does
     /// @param costs of the model's steps
-    Drafts(TokenProposer proposer, StepCosts costs) {
+    public Drafts(TokenProposer proposer, StepCosts costs) {
         this.proposer = proposer;
         this.costs = costs;
     }

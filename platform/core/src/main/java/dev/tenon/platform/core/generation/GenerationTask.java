@@ -7,11 +7,9 @@ import dev.tenon.api.engine.GenerationEvent;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
-import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.steps.SequenceTask;
-import dev.tenon.platform.core.steps.StepCosts;
 import dev.tenon.platform.core.steps.TokenSequence;
 
 /// Generates text: samples a token after each step, where the device has not, and publishes token
@@ -45,8 +43,7 @@ public final class GenerationTask extends SequenceTask {
     /// @param sequence the session's, with the prompt appended; at least one token is pending
     /// @param request the request
     /// @param events takes the events
-    /// @param proposer proposes tokens; null if nothing does
-    /// @param costs of the model's steps
+    /// @param drafts proposes tokens
     /// @param wake has the model's steps go on with a task that was late
     public GenerationTask(
             LoadedModel model,
@@ -54,8 +51,7 @@ public final class GenerationTask extends SequenceTask {
             TokenSequence sequence,
             GenerationRequest request,
             EventQueue events,
-            TokenProposer proposer,
-            StepCosts costs,
+            Drafts drafts,
             Runnable wake) {
         super(sequence, request.priority(), request.group());
         this.sequence = sequence;
@@ -68,7 +64,7 @@ public final class GenerationTask extends SequenceTask {
         this.reader = request.constraint().isEmpty() ? null : new ConstraintReader(request, vocabularySize, wake);
         this.host = new HostSampling(request, sampler, sequence, vocabularySize, mask());
         this.prompt = new PromptProgress(sequence, events);
-        this.drafts = new Drafts(proposer, costs);
+        this.drafts = drafts;
         this.contextLength = model.contextLength();
         this.limit = request.maxNewTokens() < 0 ? Integer.MAX_VALUE : request.maxNewTokens();
         for (int i = 0; i < sequence.length(); i++) {

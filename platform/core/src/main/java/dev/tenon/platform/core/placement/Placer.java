@@ -27,31 +27,18 @@ import org.slf4j.LoggerFactory;
 
 /// Places a model: decides where it runs ([Decision]), and compiles it there. Places the same model
 /// again when bundles or settings change.
-public final class Placer {
+///
+/// @param registry what is installed
+/// @param file the model; borrowed
+/// @param adapters what is loaded beside it; borrowed
+/// @param request how it is to be placed
+public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters, LoadRequest request) {
     private static final Logger LOG = LoggerFactory.getLogger(Placer.class);
     private static final int DEFAULT_SEQUENCES = 4;
     /// State slots of a sequence: its state, and a copy to return to.
     private static final int SLOTS_EACH = 2;
     /// A multiple of the tokens in a page, whatever the backend's page is.
     private static final long ROUNDING = 256;
-
-    private final ServiceRegistry registry;
-    private final GgufFile file;
-    private final Adapters adapters;
-    private final LoadRequest request;
-
-    /// Creates a placer of one model.
-    ///
-    /// @param registry what is installed
-    /// @param file the model; borrowed
-    /// @param adapters what is loaded beside it; borrowed
-    /// @param request how it is to be placed
-    public Placer(ServiceRegistry registry, GgufFile file, Adapters adapters, LoadRequest request) {
-        this.registry = registry;
-        this.file = file;
-        this.adapters = adapters;
-        this.request = request;
-    }
 
     /// Places the model.
     ///

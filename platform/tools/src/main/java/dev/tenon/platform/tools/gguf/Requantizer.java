@@ -44,26 +44,16 @@ public final class Requantizer {
     /// encoded. Going from one quantised format to another loses more than going from F16.
     ///
     /// @param in the model; borrowed
-    /// @param out the file to write; see [GgufWriter]
+    /// @param out where the model goes; nothing has been put into it
     /// @param mix what [QuantMix#of(String)] understands
     /// @param formats installed formats
-    /// @param threads threads that decode and encode, at least 1
-    /// @param replace whether `out` may be replaced
-    /// @param progress hears of progress
     /// @return bytes written
     /// @throws UnsupportedModelException (`MODEL-006`) if a format is needed that is not installed
     /// @throws ModelFormatException (`MODEL-007`) if a weight is NaN or infinite
     /// @throws dev.tenon.api.error.TenonException (`IO-001`) if `out` cannot be written
     ///     or is a file of the model
-    public static long quantize(
-            GgufFile in,
-            Path out,
-            String mix,
-            Collection<? extends QuantFormat> formats,
-            int threads,
-            boolean replace,
-            ProgressListener progress) {
-        return quantize(in, Merge.nothing(), out, mix, formats, threads, replace, progress);
+    public static long quantize(GgufFile in, GgufWriter out, String mix, Collection<? extends QuantFormat> formats) {
+        return quantize(in, Merge.nothing(), out, mix, formats);
     }
 
     /// Quantises a model as above, after adapters have been merged into it. A matrix that they change is
@@ -74,29 +64,15 @@ public final class Requantizer {
     /// @param out as above
     /// @param mix as above
     /// @param formats as above
-    /// @param threads as above
-    /// @param replace as above
-    /// @param progress as above
     /// @return bytes written
     public static long quantize(
-            GgufFile in,
-            Merge merge,
-            Path out,
-            String mix,
-            Collection<? extends QuantFormat> formats,
-            int threads,
-            boolean replace,
-            ProgressListener progress) {
+            GgufFile in, Merge merge, GgufWriter out, String mix, Collection<? extends QuantFormat> formats) {
         QuantMix choice = QuantMix.of(mix);
         FormatSet installed = new FormatSet(formats);
         QuantMix.Model model = model(in);
-        GgufWriter writer = GgufWriter.to(out)
-                .version(3)
-                .threads(threads)
-                .replaceExisting(replace)
-                .reading(Stream.concat(parts(in.path()).stream(), merge.files()).toList())
-                .progress(progress);
-        putMetadata(writer, in.metadata(), choice);
+        out.version(3)
+                .reading(Stream.concat(parts(in.path()).stream(), merge.files()).toList());
+        putMetadata(out, in.metadata(), choice);
         List<TensorInfo> tensors =
                 in.tensors().stream().sorted(byLayerAndName()).toList();
         TensorTypes types = TensorTypes.of(formats);
@@ -107,7 +83,7 @@ public final class Requantizer {
                     ? choice.choose(tensor.name(), tensor.shape(), model, installed::writable)
                     : source;
             GgufWriter.TensorWriter rows = rows(in, merge, tensor, source, type, installed);
-            writer.tensor(tensor.name(), type, tensor.shape(), (target, firstRow, count) -> {
+            out.tensor(tensor.name(), type, tensor.shape(), (target, firstRow, count) -> {
                 try {
                     rows.write(target, firstRow, count);
                 } finally {
@@ -116,7 +92,7 @@ public final class Requantizer {
                 }
             });
         }
-        return writer.write();
+        return out.write();
     }
 
     /// {@return the files of a model: all parts of a split one}

@@ -9,7 +9,6 @@ import dev.tenon.api.quant.Quantizer;
 import dev.tenon.platform.core.gguf.TensorType;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -44,56 +43,28 @@ public final class Synth {
 
     private Synth() {}
 
-    /// Writes a model with one thread for each processor; see the longer form.
+    /// Writes a model. The file does not depend on the number of threads.
     ///
-    /// @param path the file to write; it must not exist
+    /// @param out where it goes; nothing has been put into it
     /// @param shape hyperparameters
     /// @param formatOrMix what [QuantMix#of(String)] understands
     /// @param architectures installed architectures
     /// @param formats installed formats
-    /// @param progress hears of progress
-    /// @return bytes written
-    public static long write(
-            Path path,
-            SynthShape shape,
-            String formatOrMix,
-            Collection<? extends ModelArchitecture> architectures,
-            Collection<? extends QuantFormat> formats,
-            ProgressListener progress) {
-        int threads = Runtime.getRuntime().availableProcessors();
-        return write(path, shape, formatOrMix, architectures, formats, threads, false, progress);
-    }
-
-    /// Writes a model.
-    ///
-    /// @param path the file to write
-    /// @param shape hyperparameters
-    /// @param formatOrMix what [QuantMix#of(String)] understands
-    /// @param architectures installed architectures
-    /// @param formats installed formats
-    /// @param threads threads that make weights, at least 1; the file does not depend on it
-    /// @param replace whether `path` may be replaced
-    /// @param progress hears of progress
     /// @return bytes written
     /// @throws UnsupportedModelException (`MODEL-003`, `MODEL-006`) if the architecture, or a format
     ///     that is needed, is not installed
     /// @throws TenonException (`IO-001`) if the file cannot be written
     public static long write(
-            Path path,
+            GgufWriter out,
             SynthShape shape,
             String formatOrMix,
             Collection<? extends ModelArchitecture> architectures,
-            Collection<? extends QuantFormat> formats,
-            int threads,
-            boolean replace,
-            ProgressListener progress) {
+            Collection<? extends QuantFormat> formats) {
         QuantMix mix = QuantMix.of(formatOrMix);
         FormatSet installed = new FormatSet(formats);
-        GgufWriter writer =
-                GgufWriter.to(path).threads(threads).replaceExisting(replace).progress(progress);
         Map<String, GgufValue> metadata = SynthMetadata.of(shape);
-        writer.putAll(metadata);
-        Requantizer.putFileType(writer, mix);
+        out.putAll(metadata);
+        Requantizer.putFileType(out, mix);
         List<SynthTensors.Tensor> tensors = SynthTensors.of(shape, metadata, architectures);
         boolean pooled =
                 tensors.stream().mapToLong(SynthTensors.Tensor::elements).sum() >= POOLED_FROM;
@@ -117,9 +88,9 @@ public final class Synth {
             } else {
                 data = encoded(tensor, shape, type, encoder);
             }
-            writer.tensor(tensor.name(), type, tensor.shape(), data);
+            out.tensor(tensor.name(), type, tensor.shape(), data);
         }
-        return writer.write();
+        return out.write();
     }
 
     /// {@return the bytes that the weights of a model take, without header and padding}

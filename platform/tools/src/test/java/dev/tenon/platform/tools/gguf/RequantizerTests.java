@@ -36,8 +36,7 @@ class RequantizerTests {
                     Path out = folder.resolve(name + ".gguf");
                     Path golden = TestFiles.shared("golden/models/" + name + ".q8_0.gguf");
                     try (GgufFile in = TestFiles.open(TestFiles.shared("golden/models/" + name + ".f16.gguf"))) {
-                        long size = Requantizer.quantize(
-                                in, out, "Q8_0", TestFormats.all(), 2, false, ProgressListener.NONE);
+                        long size = Requantizer.quantize(in, GgufWriter.to(out).threads(2), "Q8_0", TestFormats.all());
                         assertEquals(Files.size(golden), size);
                     }
                     assertEquals(-1, Files.mismatch(golden, out));
@@ -49,7 +48,7 @@ class RequantizerTests {
         Path out = folder.resolve("mix.gguf");
         try (GgufFile in = TestFiles.open(TestFiles.shared("golden/models/llama-gqa.f16.gguf"));
                 GgufFile golden = TestFiles.open(TestFiles.shared("golden/models/llama-gqa.q4_k_m.gguf"))) {
-            Requantizer.quantize(in, out, "Q4_K_M", TestFormats.all(), 2, false, ProgressListener.NONE);
+            Requantizer.quantize(in, GgufWriter.to(out).threads(2), "Q4_K_M", TestFormats.all());
             try (GgufFile made = TestFiles.open(out)) {
                 assertEquals(golden.tensors(), made.tensors());
                 assertEquals(
@@ -64,7 +63,7 @@ class RequantizerTests {
     void normsAreCopiedAndRowsThatDoNotFitFallBack() throws IOException {
         Path out = folder.resolve("q6.gguf");
         try (GgufFile in = TestFiles.open(TestFiles.malformed("ok_model.gguf"))) {
-            Requantizer.quantize(in, out, "Q6_K", TestFormats.all(), 1, false, ProgressListener.NONE);
+            Requantizer.quantize(in, GgufWriter.to(out).threads(1), "Q6_K", TestFormats.all());
             try (GgufFile made = TestFiles.open(out)) {
                 assertEquals(in.tensors().size(), made.tensors().size());
                 assertEquals(18, made.metadata().requiredInteger("general.file_type"));
@@ -87,7 +86,7 @@ class RequantizerTests {
         try (GgufFile in = TestFiles.open(TestFiles.malformed("nan_weight.gguf"))) {
             ModelFormatException error = assertThrows(
                     ModelFormatException.class,
-                    () -> Requantizer.quantize(in, out, "Q8_0", TestFormats.all(), 2, false, ProgressListener.NONE));
+                    () -> Requantizer.quantize(in, GgufWriter.to(out).threads(2), "Q8_0", TestFormats.all()));
             assertEquals(ErrorCode.MODEL_DATA, error.code());
             assertTrue(error.getMessage().contains("blk.0.attn_q.weight"), error.getMessage());
         }
@@ -104,13 +103,16 @@ class RequantizerTests {
             TenonException error = assertThrows(
                     TenonException.class,
                     () -> Requantizer.quantize(
-                            in, folder.resolve("out.gguf"), "Q8_0", TestFormats.all(), 1, false, (done, total) -> {
+                            in,
+                            GgufWriter.to(folder.resolve("out.gguf")).threads(1).progress((done, total) -> {
                                 try (FileChannel channel = FileChannel.open(source, StandardOpenOption.WRITE)) {
                                     channel.truncate(64);
                                 } catch (IOException e) {
                                     throw new UncheckedIOException(e);
                                 }
-                            }));
+                            }),
+                            "Q8_0",
+                            TestFormats.all()));
             assertEquals(ErrorCode.GGUF_CHANGED, error.code());
         }
         try (var files = Files.list(folder)) {
@@ -125,12 +127,9 @@ class RequantizerTests {
                     UnsupportedModelException.class,
                     () -> Requantizer.quantize(
                             in,
-                            folder.resolve("x.gguf"),
+                            GgufWriter.to(folder.resolve("x.gguf")).threads(1),
                             "Q8_0",
-                            List.of(new TestFormats.Q8_0()),
-                            1,
-                            false,
-                            ProgressListener.NONE));
+                            List.of(new TestFormats.Q8_0())));
             assertEquals(ErrorCode.MODEL_TENSOR_FORMAT, error.code());
             assertTrue(error.getMessage().contains("F16"), error.getMessage());
         }

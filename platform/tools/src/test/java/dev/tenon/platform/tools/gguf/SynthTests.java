@@ -102,7 +102,7 @@ class SynthTests {
     @Test
     void tinyModelHasTheTensorsAndKeysOfItsArchitecture() {
         Path path = folder.resolve("tiny.gguf");
-        Synth.write(path, TINY, "Q4_K_M", ARCHITECTURES, TestFormats.all(), ProgressListener.NONE);
+        Synth.write(GgufWriter.to(path), TINY, "Q4_K_M", ARCHITECTURES, TestFormats.all());
         try (GgufFile file = TestFiles.open(path)) {
             assertEquals("qwen3", file.metadata().requiredString("general.architecture"));
             assertEquals(15, file.metadata().requiredInteger("general.file_type"));
@@ -138,7 +138,7 @@ class SynthTests {
                 .experts(3, 2)
                 .vocabulary(300)
                 .build();
-        Synth.write(path, shape, "MXFP4_MOE", ARCHITECTURES, TestFormats.all(), ProgressListener.NONE);
+        Synth.write(GgufWriter.to(path), shape, "MXFP4_MOE", ARCHITECTURES, TestFormats.all());
         try (GgufFile file = TestFiles.open(path)) {
             assertEquals(List.of(64L, 96L, 3L), shape(file, "blk.0.ffn_gate_exps.weight"));
             assertEquals(List.of(96L, 64L, 3L), shape(file, "blk.0.ffn_down_exps.weight"));
@@ -167,7 +167,7 @@ class SynthTests {
                     .vocabulary(300)
                     .build();
             Path path = folder.resolve(name + ".gguf");
-            Synth.write(path, shape, "Q8_0", ARCHITECTURES, TestFormats.all(), ProgressListener.NONE);
+            Synth.write(GgufWriter.to(path), shape, "Q8_0", ARCHITECTURES, TestFormats.all());
             try (GgufFile file = TestFiles.open(path)) {
                 assertEquals(base.architecture(), file.metadata().requiredString("general.architecture"));
             }
@@ -185,7 +185,7 @@ class SynthTests {
                 .vocabulary(300)
                 .tied(false)
                 .build();
-        Synth.write(path, shape, "F16", ARCHITECTURES, TestFormats.all(), ProgressListener.NONE);
+        Synth.write(GgufWriter.to(path), shape, "F16", ARCHITECTURES, TestFormats.all());
         try (GgufFile file = TestFiles.open(path)) {
             assertEquals(List.of(128L, 300L), shape(file, "output.weight"));
             TensorInfo factors = file.tensor("rope_freqs.weight").orElseThrow();
@@ -209,17 +209,14 @@ class SynthTests {
         Path one = folder.resolve("one.gguf");
         Path four = folder.resolve("four.gguf");
         Path other = folder.resolve("other.gguf");
-        Synth.write(one, TINY, "Q8_0", ARCHITECTURES, TestFormats.all(), 1, false, ProgressListener.NONE);
-        Synth.write(four, TINY, "Q8_0", ARCHITECTURES, TestFormats.all(), 4, false, ProgressListener.NONE);
+        Synth.write(GgufWriter.to(one).threads(1), TINY, "Q8_0", ARCHITECTURES, TestFormats.all());
+        Synth.write(GgufWriter.to(four).threads(4), TINY, "Q8_0", ARCHITECTURES, TestFormats.all());
         Synth.write(
-                other,
+                GgufWriter.to(other).threads(4),
                 TINY.toBuilder().seed(8).build(),
                 "Q8_0",
                 ARCHITECTURES,
-                TestFormats.all(),
-                4,
-                false,
-                ProgressListener.NONE);
+                TestFormats.all());
         assertEquals(-1, Files.mismatch(one, four));
         assertTrue(Files.mismatch(one, other) > 0);
     }
@@ -229,8 +226,8 @@ class SynthTests {
         SynthShape shape = TINY.toBuilder().embedding(1024).vocabulary(60_000).build();
         Path one = folder.resolve("one.gguf");
         Path two = folder.resolve("two.gguf");
-        Synth.write(one, shape, "Q8_0", ARCHITECTURES, TestFormats.all(), 1, false, ProgressListener.NONE);
-        Synth.write(two, shape, "Q8_0", ARCHITECTURES, TestFormats.all(), 2, false, ProgressListener.NONE);
+        Synth.write(GgufWriter.to(one).threads(1), shape, "Q8_0", ARCHITECTURES, TestFormats.all());
+        Synth.write(GgufWriter.to(two).threads(2), shape, "Q8_0", ARCHITECTURES, TestFormats.all());
         assertEquals(-1, Files.mismatch(one, two));
         try (GgufFile file = TestFiles.open(one)) {
             assertTrue(file.sizeBytes() > 60_000 * 1024L);
@@ -243,7 +240,7 @@ class SynthTests {
     void formatThatIsNotInstalledIsRefused() throws IOException {
         UnsupportedModelException error = assertThrows(
                 UnsupportedModelException.class,
-                () -> Synth.write(folder.resolve("x"), TINY, "Q6_K", ARCHITECTURES, List.of(), ProgressListener.NONE));
+                () -> Synth.write(GgufWriter.to(folder.resolve("x")), TINY, "Q6_K", ARCHITECTURES, List.of()));
         assertEquals(ErrorCode.MODEL_TENSOR_FORMAT, error.code());
         try (var files = Files.list(folder)) {
             assertEquals(Set.of(), Set.of(files.toArray()));
@@ -279,7 +276,7 @@ class SynthTests {
                 .optional(List.of("blk.*.gain.weight", "blk.*.not.weight"))
                 .build();
         Path path = folder.resolve("own.gguf");
-        Synth.write(path, shape, "Q8_0", List.of(own), TestFormats.all(), ProgressListener.NONE);
+        Synth.write(GgufWriter.to(path), shape, "Q8_0", List.of(own), TestFormats.all());
         try (GgufFile file = TestFiles.open(path)) {
             assertEquals(
                     List.of(
@@ -292,8 +289,7 @@ class SynthTests {
         }
         UnsupportedModelException error = assertThrows(
                 UnsupportedModelException.class,
-                () -> Synth.write(
-                        folder.resolve("x"), TINY, "Q8_0", List.of(own), TestFormats.all(), ProgressListener.NONE));
+                () -> Synth.write(GgufWriter.to(folder.resolve("x")), TINY, "Q8_0", List.of(own), TestFormats.all()));
         assertEquals(ErrorCode.MODEL_ARCHITECTURE, error.code());
         assertTrue(error.getMessage().contains("qwen3; installed are own"), error.getMessage());
     }

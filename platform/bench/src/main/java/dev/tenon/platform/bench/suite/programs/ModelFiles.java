@@ -7,6 +7,7 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.tools.gguf.Synth;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -70,14 +71,11 @@ final class ModelFiles {
         }
         try (Progress bar = console.progress("make " + spec.label(), -1, "bytes")) {
             Synth.write(
-                    file,
+                    GgufWriter.to(file).threads(options.team()).progress(bar::to),
                     spec.shape(),
                     spec.type(),
                     engine.architectures(),
-                    engine.formats(),
-                    options.team(),
-                    false,
-                    bar::to);
+                    engine.formats());
         }
         return file;
     }

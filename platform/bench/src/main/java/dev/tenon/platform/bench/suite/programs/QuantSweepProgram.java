@@ -11,7 +11,7 @@ import dev.tenon.platform.bench.report.Measurement.Place;
 import dev.tenon.platform.bench.report.Unit;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
-import dev.tenon.platform.tools.gguf.ProgressListener;
+import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import java.io.IOException;
 import java.io.InputStream;
@@ -76,7 +76,10 @@ final class QuantSweepProgram implements Program {
             TensorTypes types = TensorTypes.of(run.engine().formats());
             try (GgufFile in = GgufReader.open(source, types)) {
                 Requantizer.quantize(
-                        in, made, type, run.engine().formats(), run.options().team(), true, ProgressListener.NONE);
+                        in,
+                        GgufWriter.to(made).threads(run.options().team()).replaceExisting(true),
+                        type,
+                        run.engine().formats());
             }
             for (Backend backend : run.backends()) {
                 List<String> command = new ArrayList<>(List.of("perplexity", "-m", made.toString(), "-f"));
