@@ -70,6 +70,11 @@ final class Jars {
         return list(JARS.resolve("published"));
     }
 
+    /// {@return the one jar of all that runs models}
+    static Path single() {
+        return JARS.resolve("single").resolve("tenon-all.jar");
+    }
+
     /// {@return one of our jars, such as `api` or `models-llama`}
     static Path ours(String name) {
         return oursAndLauncher().stream()

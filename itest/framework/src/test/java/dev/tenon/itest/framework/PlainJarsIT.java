@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
+import java.io.IOException;
 import java.lang.module.ModuleDescriptor;
 import java.lang.module.ModuleFinder;
 import java.lang.module.ModuleReference;
@@ -15,6 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -109,6 +112,58 @@ class PlainJarsIT {
                 ListServices.class.getName()));
         assertEquals(0, result.exitStatus(), result.output());
         return result;
+    }
+
+    @Test
+    void inTheSingleJarEverythingIsFound() throws Exception {
+        ChildJvm.Result result = ChildJvm.run(
+                ChildJvm.testClasses() + SEPARATOR + Jars.single(),
+                List.of("--add-modules", "jdk.incubator.vector"),
+                ListServices.class.getName());
+        assertEquals(0, result.exitStatus(), result.output());
+        findsEverything(result, Set.of("cpu-vector"));
+        try (JarFile single = new JarFile(Jars.single().toFile())) {
+            assertTrue(single.isMultiRelease(), "libraries in it have classes for several versions of Java");
+            assertEquals(
+                    providers(List.of(Jars.single())),
+                    providers(Jars.ours()).stream()
+                            .filter(line ->
+                                    single.getEntry(line.replaceFirst(".* ", "").replace('.', '/') + ".class") != null)
+                            .collect(Collectors.toCollection(TreeSet::new)));
+        }
+    }
+
+    @Test
+    void theSingleJarRunsAFile() throws Exception {
+        ChildJvm.Result result = ChildJvm.java(List.of(
+                "--add-modules",
+                "jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                Jars.single().toString(),
+                "../../examples/Hello.java",
+                Jars.model().toString()));
+        assertEquals(0, result.exitStatus(), result.output());
+        String last = result.output().lines().toList().getLast();
+        assertTrue(last.length() > 100, result.output());
+    }
+
+    /// {@return what files of services of ours in jars name: service and provider}
+    private static Set<String> providers(List<Path> jars) throws IOException {
+        Set<String> lines = new TreeSet<>();
+        for (Path jar : jars) {
+            try (JarFile file = new JarFile(jar.toFile())) {
+                for (JarEntry entry : file.stream().toList()) {
+                    if (entry.getName().startsWith("META-INF/services/dev.tenon.")) {
+                        new String(file.getInputStream(entry).readAllBytes(), StandardCharsets.UTF_8)
+                                .lines()
+                                .filter(line -> line.matches("[a-z].*"))
+                                .forEach(line -> lines.add(entry.getName() + " " + line));
+                    }
+                }
+            }
+        }
+        return lines;
     }
 
     private static void findsEverything(ChildJvm.Result result, Set<String> backends) {

@@ -90,7 +90,7 @@ public record LocalRepository(Path folder) {
                 written |= put(artifact, version, "-sources.jar", zipped(sources.apply(artifact)));
             }
             return written
-                    | put("tenon", version, ".pom", resource(POMS + "pom.xml"))
+                    | put("tenon-parent", version, ".pom", resource(POMS + "pom.xml"))
                     | put(API, version, ".pom", resource(POMS + "api/pom.xml"))
                     | put(API, version, ".jar", bundle(bundles, API, version))
                     | put(CLI, version, ".pom", resource(POMS + "platform/cli/pom.xml"))

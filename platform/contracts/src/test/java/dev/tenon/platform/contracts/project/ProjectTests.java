@@ -179,6 +179,7 @@ class ProjectTests {
         String name = "tenon-api/" + version + "/tenon-api-" + version;
         assertEquals("the api", Files.readString(ours.resolve(name + ".jar")));
         assertTrue(Files.readString(ours.resolve(name + ".pom")).contains("<artifactId>tenon-api</artifactId>"));
+        assertTrue(Files.exists(ours.resolve("tenon-parent/" + version + "/tenon-parent-" + version + ".pom")));
         String testkit = "tenon-itest-testkit/" + version + "/tenon-itest-testkit-" + version;
         assertEquals(-1, Files.mismatch(ours.resolve(testkit + ".jar"), resource("/itest-lib/testkit.jar")));
         assertTrue(Files.exists(ours.resolve(testkit + ".pom")));
