@@ -81,7 +81,8 @@ final class Conversation {
                     if (content instanceof TextContent text) {
                         return text.text();
                     }
-                    throw unsupported(content.type().name().toLowerCase(Locale.ROOT) + " content");
+                    throw unsupported(
+                            "non-text content (" + content.type().name().toLowerCase(Locale.ROOT) + ")");
                 })
                 .collect(Collectors.joining("\n"));
     }
