@@ -90,6 +90,45 @@ await check('openai errors', async () => {
   await assert.rejects(stranger.models.list(), OpenAI.AuthenticationError);
 });
 
+await check('openai refusals are not repeated', async () => {
+  let requests = 0;
+  const counted = new OpenAI({ baseURL, apiKey, fetch: (...all) => { requests++; return fetch(...all); } });
+  await assert.rejects(counted.completions.create({ model, prompt: 'a', suffix: 'b' }), (e) => e.status === 501);
+  assert.equal(requests, 1);
+});
+
+const person = {
+  type: 'object',
+  properties: { name: { type: 'string', maxLength: 12 }, age: { type: 'integer', minimum: 0, maximum: 120 } },
+  required: ['name', 'age'],
+  additionalProperties: false,
+};
+
+function isPerson(text) {
+  const { name, age, ...others } = JSON.parse(text);
+  assert.ok(typeof name === 'string' && name.length <= 12 && Number.isInteger(age) && age >= 0 && age <= 120, text);
+  assert.deepEqual(others, {});
+}
+
+await check('openai schema', async () => {
+  const asked = { model, messages, response_format: { type: 'json_schema', json_schema: { name: 'person', strict: true, schema: person } } };
+  isPerson((await openai.chat.completions.create(asked)).choices[0].message.content);
+  isPerson((await openai.chat.completions.stream(asked).finalChatCompletion()).choices[0].message.content);
+  isPerson((await openai.responses.create({
+    model, input: 'A tale.', text: { format: { type: 'json_schema', name: 'person', strict: true, schema: person } },
+  })).output_text);
+});
+
+await check('openai named tool', async () => {
+  const offered = [...tools, { type: 'function', function: { name: 'note', parameters: person } }];
+  const asked = { model, messages, tools: offered, tool_choice: { type: 'function', function: { name: 'note' } } };
+  for (const answer of [await openai.chat.completions.create(asked), await openai.chat.completions.stream(asked).finalChatCompletion()]) {
+    const calls = answer.choices[0].message.tool_calls;
+    assert.deepEqual(calls.map((call) => call.function.name), ['note']);
+    isPerson(calls[0].function.arguments);
+  }
+});
+
 await check('openai abort', async () => {
   const stream = await openai.chat.completions.create({ ...body, max_tokens: 400, ignore_eos: true, stream: true });
   for await (const chunk of stream) {
@@ -148,6 +187,17 @@ await check('anthropic messages', async () => {
   const count = await anthropic.messages.countTokens({ model, messages });
   assert.ok(count.input_tokens > 5);
   await assert.rejects(anthropic.messages.create({ model: 'other', messages, max_tokens: 8 }), Anthropic.NotFoundError);
+});
+
+await check('anthropic schema and named tool', async () => {
+  const asked = { model, messages, max_tokens: 400 };
+  const json = await anthropic.messages.create({ ...asked, output_config: { format: { type: 'json_schema', schema: person } } });
+  isPerson(json.content[0].text);
+  const named = { ...asked, tools: [{ name: 'note', input_schema: person }], tool_choice: { type: 'tool', name: 'note' } };
+  for (const answer of [await anthropic.messages.create(named), await anthropic.messages.stream(named).finalMessage()]) {
+    assert.equal(answer.stop_reason, 'tool_use');
+    isPerson(JSON.stringify(answer.content.find((block) => block.type === 'tool_use').input));
+  }
 });
 
 const ollama = new Ollama({ host: address, headers: { Authorization: 'Bearer ' + apiKey } });

@@ -160,8 +160,8 @@ public final class Fusion {
     }
 
     private void matchQkv(CoreOp.Attention attention) {
-        Value queryRow = withoutPlainNorm(attention.q());
-        Value keyRow = withoutPlainNorm(attention.k());
+        Value queryRow = withoutNorm(attention.q());
+        Value keyRow = withoutNorm(attention.k());
         Optional<PositionScale> scale = before(queryRow, PositionScale.class);
         Value query = scale.map(PositionScale::x).orElse(queryRow);
         Optional<CoreOp.Rope> qRope = before(query, CoreOp.Rope.class);
@@ -198,12 +198,16 @@ public final class Fusion {
         take(qkv);
     }
 
-    /// {@return what a norm without a weight after a rotation reads, otherwise the value}
-    private Value withoutPlainNorm(Value value) {
-        return before(value, PartOp.PlainRmsNorm.class)
-                .map(PartOp.PlainRmsNorm::x)
+    /// {@return what a norm of heads after a rotation reads, otherwise the value}
+    private Value withoutNorm(Value value) {
+        return headNorm(value)
+                .map(norm -> norm.inputs().getFirst())
                 .filter(x -> before(x, CoreOp.Rope.class).isPresent())
                 .orElse(value);
+    }
+
+    private Optional<Op> headNorm(Value value) {
+        return before(value, Op.class).filter(op -> op instanceof CoreOp.RmsNorm || op instanceof PartOp.PlainRmsNorm);
     }
 
     /// Queries, and those of keys and values that are projections of the same row, where they are not fused yet.
@@ -245,8 +249,7 @@ public final class Fusion {
     private Optional<FusedOp.Projections.Part> projection(Value value) {
         Optional<CoreOp.Rope> rope = before(value, CoreOp.Rope.class);
         Value turned = rope.map(CoreOp.Rope::x).orElse(value);
-        Optional<Op> norm = before(turned, Op.class)
-                .filter(op -> op instanceof CoreOp.RmsNorm || op instanceof PartOp.PlainRmsNorm);
+        Optional<Op> norm = headNorm(turned);
         Value normed = norm.map(op -> op.inputs().getFirst()).orElse(turned);
         return before(normed, CoreOp.Linear.class).map(linear -> new FusedOp.Projections.Part(linear, norm, rope));
     }

@@ -1,6 +1,7 @@
 package dev.tenon.benchmarks;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.linear.FloatLinear;
@@ -67,9 +68,8 @@ public class LinearBenchmark {
     /// The kernel of a format whose activations are packed, once for many products; else null.
     private LinearKernel packing;
     private MemorySegment packed;
-    private MemorySegment memory;
+    private LinearCall call;
     private float[] out;
-    private HostFloats results;
 
     /// Creates the benchmark.
     public LinearBenchmark() {}
@@ -89,16 +89,17 @@ public class LinearBenchmark {
         matrix = new Matrix(arena, weights, rows, n, tokens, tokens == 1 ? (long) megabytes << 20 : 0);
         if (packing == null) {
             scratch = Scratch.of(code, n);
+            call = scratch.call();
         } else {
             packed = arena.allocate(packing.packedBytes(n, tokens), 64);
             HostFloats input = new HostFloats(matrix.x);
             for (int t = 0; t < tokens; t++) {
                 packing.pack(input, t * n, n, packed, t);
             }
-            memory = arena.allocate(packing.scratchBytes(n, tokens), 64);
+            call = new LinearCall(arena.allocate(packing.scratchBytes(n, tokens), 64));
         }
         out = new float[tokens * rows];
-        results = new HostFloats(out);
+        call.rows(0, rows).times(packed, tokens).to(new HostFloats(out), 0, rows);
         multiply(new Work());
         Check.close(packing == null ? code.name() : packing.name(), matrix.product(), out, 0.01);
     }
@@ -109,10 +110,11 @@ public class LinearBenchmark {
     /// @return the products
     @Benchmark
     public float[] multiply(Work work) {
+        call.of(matrix.next(), matrix.rowBytes, n);
         if (packing == null) {
-            code.run(matrix.next(), matrix.rowBytes, 0, rows, matrix.x, n, tokens, out, 0, rows, scratch);
+            code.run(call, matrix.x, scratch);
         } else {
-            packing.run(matrix.next(), matrix.rowBytes, 0, rows, n, packed, tokens, results, 0, rows, memory);
+            packing.run(call);
         }
         work.weightGigabytes += matrix.bytes() / 1e9;
         work.gigaflops += 2e-9 * rows * n * tokens;

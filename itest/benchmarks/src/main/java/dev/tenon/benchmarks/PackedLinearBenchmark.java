@@ -2,6 +2,7 @@ package dev.tenon.benchmarks;
 
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.LinearKernel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -105,7 +106,11 @@ public class PackedLinearBenchmark {
     /// @return the products
     @Benchmark
     public float[] multiply(Work work) {
-        code.run(matrix.next(), matrix.rowBytes, 0, rows, n, packed, tokens, results, 0, rows, scratch);
+        code.run(new LinearCall(scratch)
+                .of(matrix.next(), matrix.rowBytes, n)
+                .rows(0, rows)
+                .times(packed, tokens)
+                .to(results, 0, rows));
         work.weightGigabytes += matrix.bytes() / 1e9;
         work.gigaflops += 2e-9 * rows * n * tokens;
         return out;

@@ -18,6 +18,8 @@ import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelSource;
+import dev.tenon.itest.testkit.models.GraphListing;
+import dev.tenon.itest.testkit.models.TinySource;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -144,5 +146,12 @@ class LlamaArchitectureTests {
     void aLayerIsFiveFusedOps() {
         // The embedding, the rows that want logits, their norm and the output matrix are beside the layers.
         assertEquals(2 * 5 + 4, Fusion.fuse(graph()).ops().size());
+    }
+
+    @Test
+    void ernieIsLlamaByAnotherName() {
+        assertEquals(
+                GraphListing.of(new TinySource("llama").graph(new LlamaArchitecture())),
+                GraphListing.of(new TinySource("ernie4_5").graph(new Ernie45Architecture())));
     }
 }

@@ -5,17 +5,27 @@ import dev.tenon.api.model.ModelConfig;
 import dev.tenon.itest.testkit.TinyArchitectureContract;
 import dev.tenon.itest.testkit.models.TinySource;
 import java.util.Set;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/// Llama keeps the contract of architectures.
+/// Llama and ERNIE keep the contract of architectures.
+@ParameterizedClass(name = "{0}")
+@ValueSource(strings = {"llama", "ernie4_5"})
 class LlamaContractTests extends TinyArchitectureContract {
+    private final String id;
+
+    LlamaContractTests(String id) {
+        this.id = id;
+    }
+
     @Override
     protected ModelArchitecture architecture() {
-        return new LlamaArchitecture();
+        return id.equals("llama") ? new LlamaArchitecture() : new Ernie45Architecture();
     }
 
     @Override
     protected TinySource tiny() {
-        return new TinySource("llama")
+        return new TinySource(id)
                 .tensor("output.weight", 32, 67)
                 .tensor("output_norm.weight", 32)
                 .tensor("rope_freqs.weight", 4)

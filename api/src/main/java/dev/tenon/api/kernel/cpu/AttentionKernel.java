@@ -61,7 +61,6 @@ public interface AttentionKernel extends Kernel {
     /// @param keyLength elements of a key
     /// @param valueLength elements of a value
     /// @param rows the rows; borrowed
-    /// @param runCount number of their runs
     /// @param scratch memory of the calling thread, off-heap, aligned to 64 bytes
     /// @throws dev.tenon.api.error.BackendException if an argument is outside of these limits
     void attend(
@@ -71,7 +70,6 @@ public interface AttentionKernel extends Kernel {
             int keyLength,
             int valueLength,
             AttentionRows rows,
-            int runCount,
             MemorySegment scratch);
 
     /// {@return the element type of the pages that it reads}

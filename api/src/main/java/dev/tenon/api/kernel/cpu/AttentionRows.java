@@ -11,6 +11,7 @@ public final class AttentionRows {
     private final MemorySegment acc;
     private final MemorySegment runs;
     private final int[] runArray;
+    private int runCount;
 
     /// Creates views of arrays; none is copied.
     ///
@@ -28,6 +29,7 @@ public final class AttentionRows {
         this.acc = MemorySegment.ofArray(acc);
         this.runs = MemorySegment.ofArray(runs);
         this.runArray = runs;
+        this.runCount = runs.length / AttentionKernel.RUN;
     }
 
     /// {@return float32 `[rows, keyLength]`; kernels only read it}
@@ -53,6 +55,18 @@ public final class AttentionRows {
     /// {@return int32, [AttentionKernel#RUN] for each run; kernels only read it}
     public MemorySegment runs() {
         return runs;
+    }
+
+    /// {@return how many runs a call is about, from the first one on; before the first [#runCount(int)] all}
+    public int runCount() {
+        return runCount;
+    }
+
+    /// Says how many runs the next calls are about.
+    ///
+    /// @param count at least 1
+    public void runCount(int count) {
+        runCount = count;
     }
 
     /// {@return how many numbers there is room for in [#runs]}

@@ -32,32 +32,17 @@ public interface ElementKernel extends Kernel {
     /// @param activation which
     boolean accepts(Activation activation);
 
-    /// Computes `out[r][i] = f(gate[r][i]) * up[r][i]` for some rows.
+    /// Computes `gate[r][i] = f(gate[r][i]) * up[r][i]` for some rows.
     ///
     /// @param activation the function `f`; [#accepts] it
     /// @param rows number of rows
     /// @param n elements in a row
-    /// @param gate arguments
-    /// @param gateAt where the first row begins
+    /// @param gate arguments and results
     /// @param up factors
-    /// @param upAt where the first row begins
-    /// @param stride elements from one row to the next in `gate` and `up`
-    /// @param out results; may be `gate` or `up`, with the same place and stride
-    /// @param outAt where the first row begins
-    /// @param outStride elements from one row to the next
+    /// @param at where the first row begins in both
+    /// @param stride elements from one row to the next in both
     /// @throws dev.tenon.api.error.BackendException if an argument is outside of these limits
-    void gate(
-            Activation activation,
-            int rows,
-            int n,
-            MemorySegment gate,
-            long gateAt,
-            MemorySegment up,
-            long upAt,
-            long stride,
-            MemorySegment out,
-            long outAt,
-            long outStride);
+    void gate(Activation activation, int rows, int n, MemorySegment gate, MemorySegment up, long at, long stride);
 
     /// Norms some rows, each by the root of its mean square; rows follow each other.
     ///
@@ -76,12 +61,11 @@ public interface ElementKernel extends Kernel {
     /// @param rows number of rows
     /// @param n elements in a row
     /// @param x what is added
-    /// @param xAt where the first row begins
     /// @param out what it is added to
-    /// @param outAt where the first row begins
+    /// @param at where the first row begins in both
     /// @param stride elements from one row to the next in both
     /// @throws dev.tenon.api.error.BackendException if an argument is outside of these limits
-    void add(int rows, int n, MemorySegment x, long xAt, MemorySegment out, long outAt, long stride);
+    void add(int rows, int n, MemorySegment x, MemorySegment out, long at, long stride);
 
     /// {@return the element type of rows}
     @Override

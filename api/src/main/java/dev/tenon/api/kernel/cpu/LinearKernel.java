@@ -87,33 +87,10 @@ public interface LinearKernel extends Kernel {
         pack(x, xOffset, n, packed.asSlice(token * bytes, bytes));
     }
 
-    /// Computes `out[outOffset + t * outStride + r] = dot(weight row firstRow + r, x[t])` for `r`
-    /// in `[0, rows)` and `t` in `[0, tokens)`, and writes nothing else to `out`.
+    /// Computes the sums of a call, and writes nothing else to its `out`.
     ///
-    /// @param weights the weight matrix, rows one after the other, off-heap; borrowed
-    /// @param rowBytes bytes of a row
-    /// @param firstRow first row
-    /// @param rows number of rows, at least 1
-    /// @param n elements in a row
-    /// @param packed memory of the packed rows, as it was given to [#pack(HostFloats,int,int,MemorySegment,int)]
-    /// @param tokens how many rows are multiplied, from the first one on; at least 1
-    /// @param out receives the sums
-    /// @param outOffset index of the first sum
-    /// @param outStride elements between the sums of two tokens
-    /// @param scratch [#scratchBytes] or more, of the calling thread, aligned to 64 bytes; what it
-    ///     holds is undefined
-    void run(
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            int n,
-            MemorySegment packed,
-            int tokens,
-            HostFloats out,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch);
+    /// @param call what is multiplied, and where sums go; borrowed
+    void run(LinearCall call);
 
     @Override
     default String deviceKind() {

@@ -1,7 +1,7 @@
 /// The calling conventions of kernels for CPU backends: they fix rounding, page size and panels.
 ///
-/// May change incompatibly until 1.0: import `[0.10,0.11)`.
-@Version("0.10.0")
+/// May change incompatibly until 1.0: import `[0.11,0.12)`.
+@Version("0.11.0")
 @Export
 package dev.tenon.api.kernel.cpu;
 

@@ -244,7 +244,8 @@ class ExamplesIT {
         Platform.Ended none = platform.end(folder, variables, show);
         assertEquals(2, none.status());
         assertTrue(
-                platform.errors().contains("no registry 'folder' for folder:small; there are hf."), platform::errors);
+                platform.errors().contains("no registry 'folder' for folder:small; there are hf, ollama."),
+                platform::errors);
         platform.drop(Platform.jar("registry-folder"));
         assertEquals(0, platform.end(folder, variables, show).status(), platform::errors);
         String[] run = {"run", "-m", "folder:small", "-p", "ab", "-n", "4", "--raw"};

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -36,12 +37,16 @@ final class ExtensionPage {
     private static final Pattern TAKEN = Pattern.compile("<reference [^>]*interface=\"([^\"]+)\"");
     private static final Pattern CAPABILITY = Pattern.compile("osgi\\.service;objectClass:List<String>=\"([^\"]+)\"");
     private static final Pattern SERVICES = Pattern.compile("META-INF/services/(.+)");
+    private static final Pattern EXPORTED =
+            Pattern.compile("([a-z0-9_.]+);(?:uses:=\"[^\"]*\";)?version=\"([0-9.]+)\"");
     private static final Pattern SUMMARY = Pattern.compile("///(.+?[.:])(?=\\s)", Pattern.DOTALL);
 
     /// The bundles that offer a service, by its interface.
     private final Map<String, Set<String>> offered = new TreeMap<>();
     /// Interfaces whose services our bundles take.
     private final Set<String> taken = new TreeSet<>();
+    /// Versions of the packages that our jars export.
+    private final Map<String, String> versions = new TreeMap<>();
     /// Bytes of our interfaces' classes.
     private final Map<String, byte[]> classes = new TreeMap<>();
 
@@ -65,6 +70,10 @@ final class ExtensionPage {
             String bundle = file.getManifest().getMainAttributes().getValue("Bundle-SymbolicName");
             find(CAPABILITY, file.getManifest().getMainAttributes().getValue("Provide-Capability"))
                     .forEach(names -> offers(bundle, names.split(",")));
+            EXPORTED.matcher(Objects.toString(
+                            file.getManifest().getMainAttributes().getValue("Export-Package"), ""))
+                    .results()
+                    .forEach(found -> versions.put(found.group(1), found.group(2)));
             for (JarEntry entry : file.stream().toList()) {
                 String name = entry.getName();
                 find(SERVICES, name).forEach(service -> offers(bundle, service));
@@ -169,14 +178,10 @@ final class ExtensionPage {
     private String row(String service) throws IOException {
         String packageName = service.substring(0, service.lastIndexOf('.'));
         Path source = source(service);
-        String version = find(
-                        Pattern.compile("@Version\\(\"([0-9.]+)\"\\)"),
-                        Files.readString(source.resolveSibling("package-info.java")))
-                .getFirst();
         return Stream.of(
                         "[`" + simple(service) + "`]("
                                 + ROOT.relativize(source).toString().replaceFirst("^", "../") + ") of `" + packageName
-                                + "` " + version,
+                                + "` " + versions.get(packageName),
                         summary(source),
                         String.join(", ", offered.getOrDefault(service, Set.of())),
                         Arrays.stream(ProjectKind.values())

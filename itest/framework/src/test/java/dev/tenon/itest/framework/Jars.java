@@ -5,6 +5,7 @@ import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeModel;
+import java.lang.classfile.instruction.ConstantInstruction;
 import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.reflect.Modifier;
@@ -69,9 +70,9 @@ final class Jars {
         return list(JARS.resolve("published"));
     }
 
-    /// {@return one of our bundles, such as `api` or `models-llama`}
+    /// {@return one of our jars, such as `api` or `models-llama`}
     static Path ours(String name) {
-        return ours().stream()
+        return oursAndLauncher().stream()
                 .filter(jar -> jar.getFileName().toString().matches(OURS + name + "-[0-9].*"))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("no jar of " + name + " in " + DISTRIBUTION));
@@ -222,6 +223,24 @@ final class Jars {
                             && field.name().equalsString("HALF_SPLIT")) {
                         changes.run();
                         builder.getstatic(field.owner().asSymbol(), "INTERLEAVED", field.typeSymbol());
+                    } else {
+                        builder.with(element);
+                    }
+                }));
+    }
+
+    /// Copies the formats with another version, in which the levels of Q4_0 stand for other numbers.
+    static Path withOtherLevels(Path target, String version) throws IOException {
+        return changed(
+                ours("quant-formats"),
+                target,
+                version,
+                "dev.tenon.quant.formats.Q4_0Format",
+                changes -> ClassTransform.transformingMethodBodies((builder, element) -> {
+                    if (element instanceof ConstantInstruction constant
+                            && constant.constantValue().equals(8)) {
+                        changes.run();
+                        builder.loadConstant(7);
                     } else {
                         builder.with(element);
                     }

@@ -38,7 +38,7 @@ final class Osgi implements AutoCloseable {
 
     /// What the launcher's class path offers to bundles.
     private static final String LAUNCHER = "org.slf4j;version=2.0.18,org.slf4j.event;version=2.0.18,"
-            + "org.slf4j.helpers;version=2.0.18,org.slf4j.spi;version=2.0.18,dev.tenon.platform.boot;version=1.2.0";
+            + "org.slf4j.helpers;version=2.0.18,org.slf4j.spi;version=2.0.18," + exports("platform-boot");
 
     private static final long STOP_MILLIS = TimeUnit.MINUTES.toMillis(5);
 
@@ -65,7 +65,7 @@ final class Osgi implements AutoCloseable {
         settings.put(Constants.FRAMEWORK_STORAGE_CLEAN, Constants.FRAMEWORK_STORAGE_CLEAN_ONFIRSTINIT);
         settings.put(Constants.FRAMEWORK_BSNVERSION, Constants.FRAMEWORK_BSNVERSION_MULTIPLE);
         settings.put("felix.service.urlhandlers", "false");
-        settings.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, sharedApi ? LAUNCHER + "," + apiPackages() : LAUNCHER);
+        settings.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, sharedApi ? LAUNCHER + "," + exports("api") : LAUNCHER);
         framework = factory.newFramework(settings);
         framework.init();
         framework.start();
@@ -80,8 +80,8 @@ final class Osgi implements AutoCloseable {
         }
     }
 
-    private static String apiPackages() {
-        return Jars.attributes(Jars.ours("api")).getValue("Export-Package").replaceAll(";uses:=\"[^\"]*\"", "");
+    private static String exports(String name) {
+        return Jars.attributes(Jars.ours(name)).getValue("Export-Package").replaceAll(";uses:=\"[^\"]*\"", "");
     }
 
     /// Installs all of our bundles and what they need, and starts them.

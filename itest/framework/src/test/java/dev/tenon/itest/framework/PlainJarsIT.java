@@ -135,7 +135,7 @@ class PlainJarsIT {
                     assertFalse(module.isAutomatic(), jar + " has no module-info");
                     assertEquals(
                             OPEN.contains(module.name()), module.isOpen(), jar + " is an open module, or should be");
-                    assertTrue(module.name().startsWith("dev.tenon."), module.name());
+                    assertTrue(module.name().matches("dev\\.tenon(\\..*)?"), module.name());
                     String symbolicName = Jars.attributes(jar).getValue("Bundle-SymbolicName");
                     assertEquals(symbolicName, module.name(), "module and bundle have one name");
                     for (ModuleDescriptor.Requires requires : module.requires()) {

@@ -332,6 +332,23 @@ class RunningPlatformIT {
     }
 
     @Test
+    void otherDecodingsAreTakenOnlyByWhoAcceptsThem() throws Exception {
+        Path other = Jars.withOtherLevels(folder.resolve("other.jar"), "0.4.0");
+        Process chat = chat();
+        try {
+            Result refused = tenon("bundles", "install", other.toString());
+            assertEquals(1, refused.code(), refused::toString);
+            assertTrue(refused.err().contains(" computes something else: format Q4_0 decodes element "), refused::err);
+            assertTrue(refused.err().contains("--accept-changed-results"), refused::err);
+            assertTrue(refused.err().contains("[BUNDLE-007]"), refused::err);
+            Result accepted = tenon("bundles", "install", "--accept-changed-results", other.toString());
+            assertEquals(0, accepted.code(), accepted::toString);
+        } finally {
+            end(chat);
+        }
+    }
+
+    @Test
     void aRunningPlatformIsReachedByItsOwnerAlone() throws Exception {
         Process chat = chat();
         try {

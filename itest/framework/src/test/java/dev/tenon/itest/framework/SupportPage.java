@@ -182,9 +182,11 @@ final class SupportPage {
                 | --- | --- |
                 %s
 
-                The golden models of the project, by architecture and by the formats of their matrices. Their logits are compared with a float64
-                forward pass: on the CPU with and without machine code, and with `-Pall` on the emulated Orin.
+                The golden models of the project. Their logits are compared with a float64 forward pass: on the CPU with and without machine code,
+                and with `-Pall` on the emulated Orin.
 
+                | architecture | golden model | formats of its matrices |
+                | --- | --- | --- |
                 %s
 
                 ## Kernels of a layer
@@ -204,7 +206,7 @@ final class SupportPage {
                         conformance.rows(),
                         formats(),
                         bundles(),
-                        architectures(),
+                        models(),
                         manyKernels(),
                         layers());
     }
@@ -380,35 +382,26 @@ final class SupportPage {
                 .collect(Collectors.joining("\n"));
     }
 
-    private String architectures() throws IOException {
-        Map<String, Map<String, Set<String>>> models = new TreeMap<>();
-        Set<String> architectures = new TreeSet<>();
-        List<Path> files;
-        try (Stream<Path> all = Files.list(GOLDEN.resolve("resources/golden/models"))) {
-            files = all.filter(file -> file.toString().endsWith(".gguf"))
-                    .sorted()
-                    .toList();
-        }
-        for (Path path : files) {
-            String model = path.getFileName().toString().replaceAll("\\.gguf$", "");
-            try (GgufFile file = GgufReader.open(path, TensorTypes.of(formats.values()))) {
-                String architecture = file.metadata().requiredString("general.architecture");
-                architectures.add(architecture);
-                for (TensorInfo tensor : file.tensors()) {
-                    if (tensor.shape().size() > 1) {
-                        models.computeIfAbsent(format(tensor), id -> new TreeMap<>())
-                                .computeIfAbsent(architecture, a -> new TreeSet<>())
-                                .add(model);
-                    }
+    private String models() throws IOException {
+        Set<String> rows = new TreeSet<>();
+        try (Stream<Path> files = Files.list(GOLDEN.resolve("resources/golden/models"))) {
+            for (Path path :
+                    files.filter(file -> file.toString().endsWith(".gguf")).toList()) {
+                try (GgufFile file = GgufReader.open(path, TensorTypes.of(formats.values()))) {
+                    String matrices = file.tensors().stream()
+                            .filter(tensor -> tensor.shape().size() > 1)
+                            .map(this::format)
+                            .distinct()
+                            .sorted()
+                            .collect(Collectors.joining(", "));
+                    rows.add(Stream.of(
+                                    file.metadata().requiredString("general.architecture"),
+                                    path.getFileName().toString().replaceAll("\\.gguf$", ""),
+                                    matrices)
+                            .collect(Collectors.joining(" | ", "| ", " |")));
                 }
             }
         }
-        List<String> rows = new ArrayList<>();
-        rows.add("| format | " + String.join(" | ", architectures) + " |");
-        rows.add("| --- |" + " --- |".repeat(architectures.size()));
-        models.forEach((format, byArchitecture) -> rows.add(architectures.stream()
-                .map(each -> String.join(", ", byArchitecture.getOrDefault(each, Set.of())))
-                .collect(Collectors.joining(" | ", "| " + format + " | ", " |"))));
         return String.join("\n", rows);
     }
 

@@ -85,7 +85,9 @@ class GoldenFilesTests {
                 .average()
                 .orElseThrow();
         double other = Math.max(mean, sequence.get("nmse_native_vs_f64").asDouble());
-        return sequence.has("router_gap") ? Math.max(ROUTING_LIMIT, 3 * other) : Math.max(QUANT_LIMIT, 1.5 * other);
+        return sequence.has("router_gap")
+                ? Math.max(ROUTING_LIMIT, 3 * other)
+                : Math.max(QUANT_LIMIT, GoldenContract.ROUNDING * other);
     }
 
     /// {@return whether kernels round activations, to 8 bits or to F16}

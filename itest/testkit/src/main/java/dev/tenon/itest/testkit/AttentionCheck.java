@@ -15,7 +15,6 @@ import java.util.Random;
 /// Compares an [AttentionKernel], bit for bit, with [PlainAttention].
 final class AttentionCheck {
     private static final int TOKENS = AttentionKernel.TOKENS;
-    private static final int RUN = AttentionKernel.RUN;
     private static final int ROWS = 20;
     /// Bytes of a page in front of the keys, and between them and the values.
     private static final long OTHERS = 192;
@@ -70,8 +69,7 @@ final class AttentionCheck {
 
     private void attend(AttentionKernel by, Head head, float[] q, float[][] state, int[] runs, MemorySegment scratch) {
         AttentionRows rows = new AttentionRows(q, state[0], state[1], state[2], runs);
-        int count = runs.length / RUN;
-        by.attend(head.page, head.keysAt, head.valuesAt, keyLength, valueLength, rows, count, scratch);
+        by.attend(head.page, head.keysAt, head.valuesAt, keyLength, valueLength, rows, scratch);
     }
 
     private float[][] state() {

@@ -76,14 +76,14 @@ final class ElementCheck {
         void run(ElementKernel kernel, MemorySegment x, MemorySegment y, MemorySegment out);
     }
 
-    /// Gated activations, results elsewhere and in place.
+    /// Gated activations.
     ///
     /// @param activation which; the kernel accepts it
     void gate(Activation activation) {
         int stride = n + AROUND;
         compare("gate " + activation, (k, x, y, out) -> {
-            k.gate(activation, ROWS, n, x, 2, y, 3, stride, out, 1, stride + 1);
-            k.gate(activation, ROWS, n, y, 4, x, 1, stride, y, 4, stride);
+            k.gate(activation, ROWS, n, x, y, 2, stride);
+            k.gate(activation, 1, n, y, out, 1, 0);
         });
     }
 
@@ -99,8 +99,8 @@ final class ElementCheck {
     /// Sums.
     void add() {
         compare("add", (k, x, y, out) -> {
-            k.add(ROWS, n, x, 1, out, 2, n + AROUND);
-            k.add(1, n, y, 0, x, 3, 0);
+            k.add(ROWS, n, x, out, 2, n + AROUND);
+            k.add(1, n, y, x, 3, 0);
         });
     }
 

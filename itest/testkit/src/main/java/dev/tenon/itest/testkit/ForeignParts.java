@@ -7,7 +7,7 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import java.lang.foreign.MemorySegment;
@@ -110,29 +110,18 @@ final class ForeignParts {
         }
 
         @Override
-        public void run(
-                MemorySegment weights,
-                long rowBytes,
-                int firstRow,
-                int rows,
-                int n,
-                MemorySegment packed,
-                int tokens,
-                HostFloats out,
-                int outOffset,
-                int outStride,
-                MemorySegment scratch) {
+        public void run(LinearCall call) {
             calls.incrementAndGet();
-            float[] row = new float[n];
-            for (int r = 0; r < rows; r++) {
-                of.dequantize(weights, (firstRow + r) * rowBytes, row, 0, n);
-                for (int t = 0; t < tokens; t++) {
-                    MemorySegment x = packed.asSlice(t * packedBytes(n));
+            float[] row = new float[call.n];
+            for (int r = 0; r < call.rows; r++) {
+                of.dequantize(call.weights, call.rowAt(r), row, 0, row.length);
+                for (int t = 0; t < call.tokens; t++) {
+                    MemorySegment x = call.packed.asSlice(t * packedBytes(row.length));
                     double sum = 0;
-                    for (int i = 0; i < n; i++) {
+                    for (int i = 0; i < row.length; i++) {
                         sum += (double) row[i] * x.getAtIndex(ValueLayout.JAVA_FLOAT, i);
                     }
-                    out.array()[outOffset + t * outStride + r] = (float) sum;
+                    call.out.array()[call.outOffset + t * call.outStride + r] = (float) sum;
                 }
             }
         }

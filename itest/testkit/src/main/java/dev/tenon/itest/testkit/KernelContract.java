@@ -13,6 +13,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.models.RandomModels;
@@ -203,8 +204,11 @@ public abstract class KernelContract {
         float[] out = guarded(2 + tokens * stride);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment scratch = arena.allocate(Math.max(64, kernel.scratchBytes(c.n, tokens)), 64);
-            kernel.run(
-                    c.weights, c.rowBytes, first, rows, c.n, packed, tokens, new HostFloats(out), 2, stride, scratch);
+            kernel.run(new LinearCall(scratch)
+                    .of(c.weights, c.rowBytes, c.n)
+                    .rows(first, rows)
+                    .times(packed, tokens)
+                    .to(new HostFloats(out), 2, stride));
         }
         for (int i = 0; i < 2; i++) {
             assertEquals(GUARD, out[i], kernel.name() + " writes in front of its sums");

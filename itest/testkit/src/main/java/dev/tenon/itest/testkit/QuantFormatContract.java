@@ -404,7 +404,8 @@ public abstract class QuantFormatContract {
     }
 
     private float[] decode(byte[] blocks) {
-        assertEquals(0, blocks.length % format().blockBytes(), "whole blocks");
+        int bytes = format().blockBytes();
+        assertTrue(blocks.length % bytes == 0, () -> blocks.length + " bytes given, blocks have " + bytes);
         float[] values = new float[blocks.length / format().blockBytes() * format().blockSize()];
         format().dequantize(MemorySegment.ofArray(blocks), 0, values, 0, values.length);
         return values;

@@ -7,7 +7,7 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.AttentionRows;
-import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.models.TestFormats;
@@ -89,7 +89,6 @@ class KernelContractTests {
                 int keyLength,
                 int valueLength,
                 AttentionRows rows,
-                int runCount,
                 MemorySegment scratch) {
             AttentionRows seen = rows;
             if (fault == Fault.SEES_A_POSITION_TOO_MANY) {
@@ -98,7 +97,7 @@ class KernelContractTests {
                 seen = new AttentionRows(
                         array(rows.q()), array(rows.max()), array(rows.sum()), array(rows.acc()), runs);
             }
-            super.attend(page, keysAt, valuesAt, keyLength, valueLength, seen, runCount, scratch);
+            super.attend(page, keysAt, valuesAt, keyLength, valueLength, seen, scratch);
         }
 
         private static float[] array(MemorySegment numbers) {
@@ -119,39 +118,28 @@ class KernelContractTests {
         }
 
         @Override
-        public void run(
-                MemorySegment weights,
-                long rowBytes,
-                int firstRow,
-                int rows,
-                int n,
-                MemorySegment packed,
-                int tokens,
-                HostFloats out,
-                int outOffset,
-                int outStride,
-                MemorySegment scratch) {
-            for (int t = 0; t < tokens; t++) {
-                float[] x = new float[n];
-                MemorySegment.copy(packed, ValueLayout.JAVA_FLOAT, t * packedBytes(n), x, 0, n);
-                int at = outOffset + t * outStride;
-                for (int r = 0; r < rows; r++) {
-                    int row = fault == Fault.STARTS_AT_ROW_0 ? r : firstRow + r;
-                    int length = fault == Fault.MISSES_THE_LAST_BLOCK ? n - FORMAT.blockSize() : n;
-                    float sum = KernelContractTests.dot(weights, row * rowBytes, x, 0, length);
+        public void run(LinearCall call) {
+            for (int t = 0; t < call.tokens; t++) {
+                float[] x = new float[call.n];
+                MemorySegment.copy(call.packed, ValueLayout.JAVA_FLOAT, t * packedBytes(call.n), x, 0, call.n);
+                int at = call.outOffset + t * call.outStride;
+                for (int r = 0; r < call.rows; r++) {
+                    int row = fault == Fault.STARTS_AT_ROW_0 ? r : call.firstRow + r;
+                    int length = fault == Fault.MISSES_THE_LAST_BLOCK ? call.n - FORMAT.blockSize() : call.n;
+                    float sum = KernelContractTests.dot(call.weights, row * call.rowBytes, x, 0, length);
                     if (fault == Fault.SHARES_ITS_SUMS) {
                         sharedSum = sum;
                         LockSupport.parkNanos(100_000); // long enough for another thread to come in
                         sum = sharedSum;
                     }
-                    out.array()[at + r] =
-                            fault == Fault.DEPENDS_ON_OTHER_TOKENS && tokens == 3 ? Math.nextUp(sum) : sum;
+                    call.out.array()[at + r] =
+                            fault == Fault.DEPENDS_ON_OTHER_TOKENS && call.tokens == 3 ? Math.nextUp(sum) : sum;
                 }
                 if (fault == Fault.WRITES_BEHIND_ITS_SUMS) {
-                    out.array()[at + rows] = 0;
+                    call.out.array()[at + call.rows] = 0;
                 }
                 if (fault == Fault.WRITES_IN_FRONT_OF_ITS_SUMS) {
-                    out.array()[outOffset - 1] = 0;
+                    call.out.array()[call.outOffset - 1] = 0;
                 }
             }
         }

@@ -152,7 +152,8 @@ public final class BundlesCommand implements TenonCommand {
 
         @Option(
                 names = "--accept-changed-results",
-                description = "Take a version with which loaded models compute other logits, by more than rounding.")
+                description = "Take a version with which loaded models compute other logits, by more than rounding, or"
+                        + " whose formats decode blocks to other values.")
         boolean acceptChangedResults;
 
         @Option(names = "--downgrade", description = "Take a version that is lower than that of the installed bundle.")

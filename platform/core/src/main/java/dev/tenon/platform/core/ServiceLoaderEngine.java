@@ -141,7 +141,10 @@ final class ServiceLoaderEngine extends TenonEngine implements StandaloneEngine 
                                             + " can name the one to use")
                                     .orElse(""));
         }
-        List<String> wrong = new SelfCheck(registry).check(next.number, old == null ? -1 : old.number);
+        SelfCheck check = new SelfCheck(registry);
+        long before = old == null ? -1 : old.number;
+        List<String> wrong = new ArrayList<>(check.check(next.number, before));
+        wrong.addAll(check.changedFormats(next.number, before));
         if (!wrong.isEmpty()) {
             throw refusal(next.name, String.join("; ", wrong), null);
         }

@@ -1,13 +1,9 @@
 package dev.tenon.platform.hub;
 
-import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.registry.RegistryFile;
-import dev.tenon.platform.hub.http.HttpGet;
-import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -20,8 +16,6 @@ import java.util.stream.Collectors;
 
 /// Lists the files of a repository on a model hub that speaks Hugging Face's HTTP interface.
 final class Hub {
-    private static final int MAX_LISTING_BYTES = 64 << 20;
-
     private static final String HUB = "https://huggingface.co";
 
     private final Function<String, Optional<String>> settings;
@@ -59,7 +53,14 @@ final class Hub {
         String repo = reference.owner() + "/" + reference.repo();
         URI base = address();
         Map<String, JsonNode> all = new LinkedHashMap<>();
-        listing(base.resolve("/api/models/" + repo + "?blobs=true"), reference)
+        RegistryAnswer.ask(
+                        base.resolve("/api/models/" + repo + "?blobs=true"),
+                        headers(),
+                        "application/json",
+                        stall,
+                        base.getHost() + " has no public repository " + repo
+                                + ". Check the name; for a restricted one, accept its licence on the site and set"
+                                + " HF_TOKEN")
                 .path("siblings")
                 .forEach(node -> all.putIfAbsent(node.path("rfilename").asText(""), node));
         List<String> names = List.copyOf(all.keySet());
@@ -101,39 +102,6 @@ final class Hub {
         } catch (URISyntaxException | IllegalArgumentException e) {
             throw new TenonException(
                     ErrorCode.DOWNLOAD, repo + " has a file that cannot be used, " + name + ": " + e.getMessage(), e);
-        }
-    }
-
-    private JsonNode listing(URI uri, HubReference reference) {
-        try (HttpGet http = new HttpGet(headers(), uri, stall);
-                HttpGet.Answer answer = http.send(uri, Map.of("Accept", "application/json"))) {
-            int status = answer.status();
-            if (status == 401 || status == 403 || status == 404) {
-                throw new TenonException(
-                        ErrorCode.DOWNLOAD,
-                        uri.getHost() + " has no public repository " + reference.owner() + "/" + reference.repo()
-                                + " (HTTP " + status
-                                + "). Check the name; for a restricted one, accept its licence on the site and"
-                                + " set HF_TOKEN.");
-            }
-            if (status != 200) {
-                throw new TenonException(
-                        ErrorCode.DOWNLOAD, uri + " answered with HTTP " + status + "; expected 200. Try again later.");
-            }
-            byte[] listing = answer.body().readNBytes(MAX_LISTING_BYTES + 1);
-            if (listing.length > MAX_LISTING_BYTES) {
-                throw new TenonException(
-                        ErrorCode.DOWNLOAD, "The listing at " + uri + " is larger than 64 MiB. Give a file's URL.");
-            }
-            return new ObjectMapper().readTree(listing);
-        } catch (JacksonException e) {
-            throw new TenonException(
-                    ErrorCode.DOWNLOAD, uri + " did not send a list of the repository's files. Check TENON_HF_URL.", e);
-        } catch (IOException e) {
-            throw new TenonException(
-                    ErrorCode.DOWNLOAD,
-                    uri + " cannot be read: " + e.getMessage() + ". Check the address and the network.",
-                    e);
         }
     }
 }

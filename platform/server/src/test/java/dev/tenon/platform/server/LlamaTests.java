@@ -15,6 +15,7 @@ import dev.tenon.platform.server.generation.InfillTokens;
 import dev.tenon.platform.server.models.ModelSpec;
 import java.net.URI;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -149,8 +150,10 @@ class LlamaTests {
 
     @Test
     void aModelThatIsNotServedForVectorsSaysWhatHelps() throws Exception {
-        JsonNode error = server.error(501, "/v1/embeddings", "{\"input\":\"a\"}");
-        assertTrue(error.get("message").asText().contains("--embeddings"), error::toString);
+        HttpResponse<String> refused = server.post("/v1/embeddings", "{\"input\":\"a\"}");
+        assertEquals(501, refused.statusCode(), refused::body);
+        assertTrue(refused.body().contains("--embeddings"), refused::body);
+        assertEquals("false", refused.headers().firstValue("x-should-retry").orElse(""), "clients would ask again");
         assertTrue(server.post("/api/embed", "{\"model\":\"story\",\"input\":\"a\"}")
                 .body()
                 .contains("--embeddings"));

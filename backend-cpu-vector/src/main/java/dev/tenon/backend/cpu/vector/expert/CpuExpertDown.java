@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.expert;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
+import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
 import dev.tenon.backend.cpu.vector.op.StepContext;
@@ -93,10 +94,12 @@ public record CpuExpertDown(
 
     private void single(int[] order, int from, int to, StepContext c, int thread) {
         HostFloats tile = c.gateTile(thread).gate();
+        Scratch scratch = c.scratch(thread);
         start(0, from, to);
         for (int i = 0; i < input.used(); i++) {
             int k = order[i];
-            input.runOwn(down, k, from, to, tile, 0, c, thread);
+            scratch.call().rows(from, to - from).to(tile, 0, to - from);
+            input.runOwn(down, k, scratch, thread);
             math.addScaled(out.data, from, tile.array(), 0, to - from, shares.data[k]);
         }
         if (shared != null) {

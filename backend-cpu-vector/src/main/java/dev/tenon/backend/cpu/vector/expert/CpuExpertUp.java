@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.expert;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.math.GateMath;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.GateTile;
@@ -63,20 +64,23 @@ public record CpuExpertUp(
         int ofExperts = rows * input.used();
         int all = ofExperts + (shared == null ? 0 : shared.rows());
         int panel = gate.any().panelRows();
+        Scratch scratch = c.scratch(thread);
         for (int from = c.claimRows(all, 1, panel); from < all; from = c.claimRows(all, 1, panel)) {
             int to = c.claimedTo(from, all, 1, panel);
             int end = Math.min(to, ofExperts);
             for (int at = from; at < end; ) {
                 int k = at / rows;
                 int until = Math.min(end, (k + 1) * rows);
-                input.runOwn(gate, k, at - k * rows, until - k * rows, out.floats, at, c, thread);
+                scratch.call().rows(at - k * rows, until - at).to(out.floats, at, until - at);
+                input.runOwn(gate, k, scratch, thread);
                 if (up != null) {
-                    input.runOwn(up, k, at - k * rows, until - k * rows, memory.up(), at, c, thread);
+                    scratch.call().to(memory.up(), at, until - at);
+                    input.runOwn(up, k, scratch, thread);
                 }
                 at = until;
             }
             if (math != null && from < end) {
-                math.range(out.floats, memory.up(), from, end);
+                math.range(out.floats, memory.up(), from, 1, end - from);
             }
             if (to > ofExperts) {
                 shared.single(Math.max(from, ofExperts) - ofExperts, to - ofExperts, c, thread);
@@ -112,7 +116,7 @@ public record CpuExpertUp(
             input.run(up, expert, from, to, tile.up(), c, thread);
         }
         if (math != null) {
-            math.range(values, tile.up(), 0, tokens * n);
+            math.range(values, tile.up(), 0, tokens, n);
         }
         int first = input.groups().first(expert);
         for (int i = 0; i < tokens; i++) {

@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.expert;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.StepContext;
 import java.lang.foreign.MemorySegment;
@@ -94,13 +95,9 @@ public final class ExpertInput {
     ///
     /// @param matrix the matrices
     /// @param k which of the token's experts
-    /// @param from first row
-    /// @param to row after the last
-    /// @param out receives the sums
-    /// @param at index of the first sum
-    /// @param c the step
+    /// @param scratch the thread's memory, whose call says which rows, and where sums go
     /// @param thread index of the thread
-    void runOwn(ExpertMatrix matrix, int k, int from, int to, HostFloats out, int at, StepContext c, int thread) {
+    void runOwn(ExpertMatrix matrix, int k, Scratch scratch, int thread) {
         int row = ownRows ? k : 0;
         MemorySegment rows = matrix.packed() == null ? null : matrix.packed().own(thread, row);
         float[] values = x.data;
@@ -108,7 +105,8 @@ public final class ExpertInput {
             values = memory.gathered(thread);
             System.arraycopy(x.data, row * cols, values, 0, cols);
         }
-        matrix.experts()[expert(k)].run(rows, values, 1, from, to, out, at, to - from, c.scratch(thread));
+        scratch.call().times(rows, 1);
+        matrix.experts()[expert(k)].multiply(values, scratch);
     }
 
     /// Groups the step's tokens, on one thread.
@@ -170,6 +168,8 @@ public final class ExpertInput {
         MemorySegment rows = matrix.packed() == null ? null : matrix.packed().rows(expert);
         float[] values = rows == null ? memory.gathered(thread) : null;
         int tokens = groups().count(expert);
-        matrix.experts()[expert].run(rows, values, tokens, from, to, tile, 0, to - from, c.scratch(thread));
+        Scratch scratch = c.scratch(thread);
+        scratch.call().rows(from, to - from).times(rows, tokens).to(tile, 0, to - from);
+        matrix.experts()[expert].multiply(values, scratch);
     }
 }

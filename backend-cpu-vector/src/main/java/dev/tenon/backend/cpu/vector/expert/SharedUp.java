@@ -42,21 +42,17 @@ public record SharedUp(
         if (up != null) {
             up.runOwn(x.data, from, to, memory.sharedUp(), from, c, thread);
         }
-        math.range(out.floats, memory.sharedUp(), from, to);
+        math.range(out.floats, memory.sharedUp(), from, 1, to - from);
     }
 
     /// Some rows for all tokens of the step.
     void tile(int from, int to, StepContext c, int thread) {
         GateTile tile = c.gateTile(thread);
         int tokens = c.rows(out);
-        int n = to - from;
         gate.runTile(x.data, tokens, from, to, tile.gate(), c, thread);
         if (up != null) {
             up.runTile(x.data, tokens, from, to, tile.up(), c, thread);
         }
-        math.range(tile.gate(), tile.up(), 0, tokens * n);
-        for (int t = 0; t < tokens; t++) {
-            System.arraycopy(tile.gate().array(), t * n, out.data, t * out.width + from, n);
-        }
+        math.tile(tokens, from, to, tile, out);
     }
 }

@@ -172,6 +172,13 @@ public final class CpuKv implements KvPages, AutoCloseable {
         return memory.sizeBytes();
     }
 
+    /// Keys and values of a step, as an op appends them.
+    ///
+    /// @param op the op
+    /// @param k `[T, headCountKv * keyLength]`
+    /// @param v `[T, headCountKv * valueLength]`
+    public record Appended(CoreOp.Attention op, Activations k, Activations v) {}
+
     /// Stores a key head of a position.
     ///
     /// @param layer layer
@@ -182,14 +189,12 @@ public final class CpuKv implements KvPages, AutoCloseable {
     /// @param from index of the first
     /// @param length elements of a head
     void storeKey(int layer, int page, int slot, int head, float[] source, int from, int length) {
-        long base = keysAt(layer, head, length);
-        store(keyType, pages[page], base, slot, TOKENS, slot, TOKENS, source, from, length);
+        store(true, pages[page], keysAt(layer, head, length), slot, source, from, length);
     }
 
     /// Stores a value head of a position; as [#storeKey].
     void storeValue(int layer, int page, int slot, int head, float[] source, int from, int length) {
-        long base = valuesAt(layer, head, length);
-        store(valueType, pages[page], base, slot * length, 1, slot * (length / BLOCK), 1, source, from, length);
+        store(false, pages[page], valuesAt(layer, head, length), slot, source, from, length);
     }
 
     /// Stores a key head and a value head of some tokens whose positions follow each other within a page.
@@ -197,25 +202,17 @@ public final class CpuKv implements KvPages, AutoCloseable {
     /// Float16 elements go there in whole rows: one by one they took most of attention's time in a first step,
     /// which runs before memory accesses are compiled.
     ///
-    /// @param op the layer
+    /// @param appended keys and values of all tokens
     /// @param page page
     /// @param slot first position in the page
     /// @param count tokens
     /// @param head key head
-    /// @param k keys of all tokens
-    /// @param v values of all tokens
     /// @param token the first of the tokens
     /// @param f16 memory for the elements of a head in a page
-    public void store(
-            CoreOp.Attention op,
-            int page,
-            int slot,
-            int count,
-            int head,
-            Activations k,
-            Activations v,
-            int token,
-            short[] f16) {
+    public void store(Appended appended, int page, int slot, int count, int head, int token, short[] f16) {
+        CoreOp.Attention op = appended.op();
+        Activations k = appended.k();
+        Activations v = appended.v();
         int keyLength = op.keyLength();
         int keysAt = token * k.width + head * keyLength;
         if (keyType == KvType.F16 && count >= ROW_TOKENS) {
@@ -252,19 +249,13 @@ public final class CpuKv implements KvPages, AutoCloseable {
         }
     }
 
-    /// Stores the elements of a head, the first at `at` and each `step` after the one before; scales
+    /// Stores the elements of a key head, each [#TOKENS] after the one before, or of a value head; scales
     /// likewise.
-    private void store(
-            KvType type,
-            MemorySegment memory,
-            long base,
-            int at,
-            int step,
-            int scaleAt,
-            int scaleStep,
-            float[] source,
-            int from,
-            int length) {
+    private void store(boolean key, MemorySegment memory, long base, int slot, float[] source, int from, int length) {
+        KvType type = key ? keyType : valueType;
+        int step = key ? TOKENS : 1;
+        int at = key ? slot : slot * length;
+        int scaleAt = key ? slot : slot * (length / BLOCK);
         switch (type) {
             case F32 -> {
                 for (int i = 0; i < length; i++) {
@@ -286,7 +277,7 @@ public final class CpuKv implements KvPages, AutoCloseable {
                         largest = Math.max(largest, Math.abs(source[i]));
                     }
                     short f16 = Float.floatToFloat16(largest / 127);
-                    memory.set(SHORT, scales + (scaleAt + (long) b * scaleStep) * Short.BYTES, f16);
+                    memory.set(SHORT, scales + (scaleAt + (long) b * step) * Short.BYTES, f16);
                     float inverse = largest > 0 ? 127 / largest : 0;
                     for (int i = 0; i < BLOCK; i++) {
                         byte level = (byte) Math.round(source[first + i] * inverse);
@@ -356,20 +347,19 @@ public final class CpuKv implements KvPages, AutoCloseable {
         }
     }
 
-    /// Loads values of a head into `values` of the tiles, `[TOKENS, stride]`.
+    /// Loads values of a head into `values` of the tiles, `[TOKENS, aligned valueLength]`.
     ///
-    /// @param layer layer
+    /// @param op an op of the layer
     /// @param page page
     /// @param head key head
-    /// @param length elements of a head
-    /// @param stride elements from one position to the next in the tile
     /// @param from first position in the page
     /// @param to position after the last
     /// @param tiles the thread's memory
     /// @param math converts levels
-    public void loadValues(
-            int layer, int page, int head, int length, int stride, int from, int to, Tiles tiles, AttentionMath math) {
-        long base = valuesAt(layer, head, length);
+    public void loadValues(CoreOp.Attention op, int page, int head, int from, int to, Tiles tiles, AttentionMath math) {
+        int length = op.valueLength();
+        int stride = AttentionMath.aligned(length);
+        long base = valuesAt(op.layer(), head, length);
         int count = (to - from) * length;
         MemorySegment memory = pages[page];
         float[] target = tiles.values();

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.kv;
 
 import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
+import dev.tenon.backend.cpu.vector.kernel.attention.SoftmaxRows;
 import java.util.Arrays;
 
 /// A thread's memory for attention: query rows, one page of one head in float32, its raw elements on
@@ -11,9 +12,8 @@ import java.util.Arrays;
 /// @param q `[rows, keyLength]`, scaled queries
 /// @param keys `[keyLength, TILE]`
 /// @param values `[TILE, aligned valueLength]`
-/// @param scores `[rows, TILE]` and spare floats
-/// @param keep a factor for each row
-/// @param segment state within the segment
+/// @param softmax scores, and the state within the segment
+/// @param segment the same state
 /// @param total state of the segments before
 /// @param f16 F16 elements of a page
 /// @param levels int8 elements of a page
@@ -24,8 +24,7 @@ public record Tiles(
         float[] q,
         float[] keys,
         float[] values,
-        float[] scores,
-        float[] keep,
+        SoftmaxRows softmax,
         State segment,
         State total,
         short[] f16,

@@ -5,7 +5,6 @@ import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.memory.Activations;
-import dev.tenon.backend.cpu.vector.memory.GateTile;
 
 /// Gated activations, norms and sums of a plan's steps: another bundle's kernel where one is offered, else this
 /// backend's own arithmetic. Both give the same bits. Safe for any thread.
@@ -30,9 +29,7 @@ public record ElementDispatch(ElementMath math, ElementKernel kernel) {
     /// @param up `[rows, width]`, the same width
     public void gate(Activation activation, int rows, int from, int to, Activations gate, Activations up) {
         if (kernelGates(activation)) {
-            int width = gate.width;
-            kernel.gate(
-                    activation, rows, to - from, gate.view(), from, up.view(), from, width, gate.view(), from, width);
+            kernel.gate(activation, rows, to - from, gate.view(), up.view(), from, gate.width);
             return;
         }
         for (int t = 0; t < rows; t++) {
@@ -41,41 +38,20 @@ public record ElementDispatch(ElementMath math, ElementKernel kernel) {
         }
     }
 
-    /// Computes `gate = f(gate) * up` in a range.
-    ///
-    /// @param activation the function `f`
-    /// @param from first index
-    /// @param to index after the last
-    /// @param gate arguments and results
-    /// @param up factors
-    public void gate(Activation activation, int from, int to, HostFloats gate, HostFloats up) {
-        if (kernelGates(activation)) {
-            int n = to - from;
-            kernel.gate(activation, 1, n, gate.view(), from, up.view(), from, n, gate.view(), from, n);
-            return;
-        }
-        math.gate(activation, gate.array(), up.array(), from, to);
-    }
-
-    /// Computes `f(gate) * up` of a tile, as some columns of some rows.
+    /// Computes `gate = f(gate) * up` in rows that follow each other.
     ///
     /// @param activation the function `f`
     /// @param rows number of rows
-    /// @param from first column
-    /// @param to column after the last
-    /// @param tile `[rows, to - from]`; clobbered
-    /// @param out `[rows, width]`
-    public void gate(Activation activation, int rows, int from, int to, GateTile tile, Activations out) {
-        int n = to - from;
+    /// @param n elements in a row
+    /// @param at index of the first
+    /// @param gate arguments and results
+    /// @param up factors
+    public void gate(Activation activation, int rows, int n, int at, HostFloats gate, HostFloats up) {
         if (kernelGates(activation)) {
-            kernel.gate(
-                    activation, rows, n, tile.gate().view(), 0, tile.up().view(), 0, n, out.view(), from, out.width);
+            kernel.gate(activation, rows, n, gate.view(), up.view(), at, n);
             return;
         }
-        math.gate(activation, tile.gate().array(), tile.up().array(), 0, rows * n);
-        for (int t = 0; t < rows; t++) {
-            System.arraycopy(tile.gate().array(), t * n, out.data, t * out.width + from, n);
-        }
+        math.gate(activation, gate.array(), up.array(), at, at + rows * n);
     }
 
     /// Adds some columns of some rows to others: `out += x`.
@@ -87,7 +63,7 @@ public record ElementDispatch(ElementMath math, ElementKernel kernel) {
     /// @param out `[rows, width]`, the same width
     public void add(int rows, int from, int to, Activations x, Activations out) {
         if (kernel != null) {
-            kernel.add(rows, to - from, x.view(), from, out.view(), from, out.width);
+            kernel.add(rows, to - from, x.view(), out.view(), from, out.width);
             return;
         }
         for (int t = 0; t < rows; t++) {

@@ -44,7 +44,7 @@ public record GateMath(ElementDispatch elements, CoreOp op, boolean gated) {
         }
     }
 
-    /// Computes a tile, as some columns of some rows.
+    /// Computes a tile and copies it to some columns of some rows.
     ///
     /// @param rows number of rows
     /// @param from first column
@@ -52,22 +52,27 @@ public record GateMath(ElementDispatch elements, CoreOp op, boolean gated) {
     /// @param tile `[rows, to - from]`; clobbered
     /// @param out `[rows, width]`
     public void tile(int rows, int from, int to, GateTile tile, Activations out) {
-        clamp(tile.gate().array(), tile.up().array(), 0, rows * (to - from));
-        elements.gate(activation(), rows, from, to, tile, out);
+        int n = to - from;
+        range(tile.gate(), tile.up(), 0, rows, n);
+        for (int t = 0; t < rows; t++) {
+            System.arraycopy(tile.gate().array(), t * n, out.data, t * out.width + from, n);
+        }
     }
 
-    /// Computes a range.
+    /// Computes rows that follow each other.
     ///
     /// @param gate gates
     /// @param up second projections; clobbered
-    /// @param from first index
-    /// @param to index after the last
-    public void range(HostFloats gate, HostFloats up, int from, int to) {
+    /// @param at index of the first
+    /// @param rows number of rows
+    /// @param n elements in a row
+    public void range(HostFloats gate, HostFloats up, int at, int rows, int n) {
+        int end = at + rows * n;
         if (!gated) {
-            elements.math().activate(activation(), gate.array(), gate.array(), from, to);
+            elements.math().activate(activation(), gate.array(), gate.array(), at, end);
         } else {
-            clamp(gate.array(), up.array(), from, to);
-            elements.gate(activation(), from, to, gate, up);
+            clamp(gate.array(), up.array(), at, end);
+            elements.gate(activation(), rows, n, at, gate, up);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.api.device.Support;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.backend.cpu.vector.kernel.linear.FloatLinear;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.memory.Activations;
@@ -29,22 +30,10 @@ public record BoundLinear(
         int cols,
         float[] bias,
         LowRankChange[] changes) {
-    private static final LowRankChange[] UNCHANGED = {};
+    /// What no adapter changes.
+    public static final LowRankChange[] UNCHANGED = {};
     /// Rows that are taken at once near the end of a matrix whose kernel multiplies them one by one.
     private static final int LOOSE_ROWS = 32;
-
-    /// Binds a matrix that no adapter changes.
-    public BoundLinear(
-            String name,
-            FloatLinear kernel,
-            PackedActivations packed,
-            MemorySegment data,
-            long rowBytes,
-            int rows,
-            int cols,
-            float[] bias) {
-        this(name, kernel, packed, data, rowBytes, rows, cols, bias, UNCHANGED);
-    }
 
     /// Computes some rows for some tokens.
     ///
@@ -56,7 +45,12 @@ public record BoundLinear(
     /// @param c the threads' memory
     /// @param thread index of the calling thread
     public void run(float[] x, int tokens, int from, int to, Activations out, StepContext c, int thread) {
-        run(packed(tokens, thread), x, tokens, from, to, out.floats, from, out.width, c, thread);
+        c.scratch(thread)
+                .call()
+                .rows(from, to - from)
+                .times(packed(tokens, thread), tokens)
+                .to(out.floats, from, out.width);
+        run(x, c, thread);
     }
 
     /// Computes some rows for the step's only token: `out[at + r - from]`.
@@ -69,7 +63,12 @@ public record BoundLinear(
     /// @param c the threads' memory
     /// @param thread index of the calling thread
     public void runOwn(float[] x, int from, int to, HostFloats out, int at, StepContext c, int thread) {
-        run(packed(1, thread), x, 1, from, to, out, at, to - from, c, thread);
+        c.scratch(thread)
+                .call()
+                .rows(from, to - from)
+                .times(packed(1, thread), 1)
+                .to(out, at, to - from);
+        run(x, c, thread);
     }
 
     /// Computes some rows for some tokens: `out[t * (to - from) + r - from]`.
@@ -82,23 +81,19 @@ public record BoundLinear(
     /// @param c the threads' memory
     /// @param thread index of the calling thread
     public void runTile(float[] x, int tokens, int from, int to, HostFloats out, StepContext c, int thread) {
-        run(packed == null ? null : packed.memory(), x, tokens, from, to, out, 0, to - from, c, thread);
+        c.scratch(thread)
+                .call()
+                .rows(from, to - from)
+                .times(packed == null ? null : packed.memory(), tokens)
+                .to(out, 0, to - from);
+        run(x, c, thread);
     }
 
-    private void run(
-            MemorySegment packedRows,
-            float[] x,
-            int tokens,
-            int from,
-            int to,
-            HostFloats out,
-            int at,
-            int stride,
-            StepContext c,
-            int thread) {
-        run(packedRows, x, tokens, from, to, out, at, stride, c.scratch(thread));
+    private void run(float[] x, StepContext c, int thread) {
+        Scratch scratch = c.scratch(thread);
+        multiply(x, scratch);
         for (LowRankChange change : changes) {
-            change.up(c, tokens, from, to, out.array(), at, stride, thread);
+            change.up(c, scratch.call(), thread);
         }
     }
 
@@ -106,40 +101,29 @@ public record BoundLinear(
         return packed == null ? null : packed.memory(tokens, thread);
     }
 
-    /// Computes some rows of a matrix that no adapter changes, wherever their packed rows are: `out[at + t * stride + r
-    /// - from]`.
+    /// Computes what the thread's call says, of this matrix, with no adapter's change.
     ///
-    /// @param packedRows packed rows; not read without a packed kernel
     /// @param x `[tokens, cols]`; not read with a packed kernel
-    /// @param tokens number of tokens
-    /// @param from first row
-    /// @param to row after the last
-    /// @param out receives the sums
-    /// @param at index of the first sum
-    /// @param stride elements between the sums of two tokens
-    /// @param scratch the thread's memory
-    public void run(
-            MemorySegment packedRows,
-            float[] x,
-            int tokens,
-            int from,
-            int to,
-            HostFloats out,
-            int at,
-            int stride,
-            Scratch scratch) {
-        int n = to - from;
+    /// @param scratch the thread's memory, with a call that lacks only the matrix
+    public void multiply(float[] x, Scratch scratch) {
+        LinearCall call = scratch.call().of(data, rowBytes, cols);
         if (packed != null) {
-            packed.kernel.run(data, rowBytes, from, n, cols, packedRows, tokens, out, at, stride, scratch.memory());
+            packed.kernel.run(call);
         } else {
-            kernel.run(data, rowBytes, from, n, x, cols, tokens, out.array(), at, stride, scratch);
+            kernel.run(call, x, scratch);
         }
         if (bias.length > 0) {
-            for (int t = 0; t < tokens; t++) {
-                for (int r = 0; r < n; r++) {
-                    out.array()[at + t * stride + r] += bias[from + r];
-                }
+            float[] out = call.out.array();
+            for (int t = 0; t < call.tokens; t++) {
+                int at = call.outOffset + t * call.outStride;
+                addBias(out, at, call.firstRow, call.rows);
             }
+        }
+    }
+
+    private void addBias(float[] out, int at, int first, int rows) {
+        for (int r = 0; r < rows; r++) {
+            out[at + r] += bias[first + r];
         }
     }
 

@@ -45,18 +45,11 @@ public record CpuHeadLinear(
         LinearKernel kernel = linear.packed().kernel;
         for (int t = 0; t < tokens; t++) {
             linear.packed().packOwn(x, t * x.width + head * weight.cols(), thread);
-            kernel.run(
-                    linear.data(),
-                    linear.rowBytes(),
-                    firstRow(head),
-                    weight.rows(),
-                    weight.cols(),
-                    linear.packed().memory(1, thread),
-                    1,
-                    out.floats,
-                    t * out.width + head * weight.rows(),
-                    out.width,
-                    scratch.memory());
+            kernel.run(scratch.call()
+                    .of(linear.data(), linear.rowBytes(), weight.cols())
+                    .rows(firstRow(head), weight.rows())
+                    .times(linear.packed().memory(1, thread), 1)
+                    .to(out.floats, t * out.width + head * weight.rows(), out.width));
         }
     }
 

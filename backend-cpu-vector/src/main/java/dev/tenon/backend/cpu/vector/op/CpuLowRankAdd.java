@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.op;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 
 /// What low-rank adapters add to a projection that another kernel computes.
@@ -35,13 +36,15 @@ public record CpuLowRankAdd(Activations x, Activations base, LowRankChange[] cha
             CpuNorm.own(c, x, null, packing, thread);
         }
         int width = out.width;
+        LinearCall call = c.scratch(thread).call().times(null, tokens);
         for (int from = c.claim(GRAIN); from < width; from = c.claim(GRAIN)) {
             int to = Math.min(from + GRAIN, width);
             for (int at = from; at < tokens * width; at += width) {
                 System.arraycopy(base.data, at, out.data, at, to - from);
             }
+            call.rows(from, to - from).to(out.floats, from, width);
             for (LowRankChange change : changes) {
-                change.up(c, tokens, from, to, out.data, from, width, thread);
+                change.up(c, call, thread);
             }
         }
     }

@@ -1,8 +1,9 @@
 package dev.tenon.backend.cpu.vector.op;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.backend.cpu.vector.kernel.lowrank.LowRankMath;
+import dev.tenon.backend.cpu.vector.kernel.lowrank.LowRankPair;
 import dev.tenon.backend.cpu.vector.memory.Activations;
-import java.util.Arrays;
 
 /// What a low-rank adapter changes of a projection: rows that use it are multiplied with its first matrix where they
 /// are packed, and their product with its second one is added to each piece of the projection that a thread has
@@ -11,18 +12,11 @@ import java.util.Arrays;
 ///
 /// Part of a plan; used by the threads of its steps.
 public final class LowRankChange {
-    private static final int PIECE = 256;
-
     private final int adapter;
     private final float factor;
-    private final int rank;
-    private final int ranks;
-    private final float[] a;
-    private final float[] b;
+    private final LowRankPair pair;
     private final LowRankMath math;
     private final Activations down;
-    private final int cols;
-    private final int[] pieces;
     private final float[] sums;
     private float[][] own = {};
 
@@ -30,32 +24,23 @@ public final class LowRankChange {
     ///
     /// @param adapter which adapter of the graph
     /// @param factor factor beside the scale of a sequence
-    /// @param rank rank
-    /// @param a `[cols, ranks]`, the first matrix transposed and padded
-    /// @param b the second matrix, as [LowRankMath#index] says
+    /// @param pair the matrices
     /// @param down `[rows, ranks]`, memory for the product with the first matrix
     /// @param math multiplies
-    public LowRankChange(
-            int adapter, float factor, int rank, float[] a, float[] b, Activations down, LowRankMath math) {
+    public LowRankChange(int adapter, float factor, LowRankPair pair, Activations down, LowRankMath math) {
         this.adapter = adapter;
         this.factor = factor;
-        this.rank = rank;
-        this.ranks = down.width;
-        this.a = a;
-        this.b = b;
+        this.pair = pair;
         this.down = down;
         this.math = math;
-        this.cols = a.length / ranks;
-        this.pieces = new int[Math.ceilDiv(cols, PIECE)];
-        Arrays.setAll(pieces, i -> i);
-        this.sums = new float[pieces.length * ranks];
+        this.sums = new float[pair.pieces() * pair.ranks()];
     }
 
     /// Gives each thread memory for the product of a single row.
     ///
     /// @param threads how many
     public void useOwn(int threads) {
-        own = new float[threads][ranks];
+        own = new float[threads][pair.ranks()];
     }
 
     /// {@return memory for the product with the first matrix}
@@ -65,7 +50,7 @@ public final class LowRankChange {
 
     /// {@return bytes of both matrices}
     public long bytes() {
-        return ((long) a.length + b.length) * Float.BYTES;
+        return ((long) pair.a().length + pair.b().length) * Float.BYTES;
     }
 
     boolean used(StepContext c) {
@@ -86,18 +71,15 @@ public final class LowRankChange {
             return;
         }
         int[] rows = adapters.numbers(down.selected, adapter);
-        for (int at = 0; at < cols; at += PIECE) {
-            int end = Math.min(at + PIECE, cols);
-            math.down(a, at, end, ranks, x.data, x.width, rows, first, last, down.data, at > 0);
-        }
+        math.down(pair, x.data, x.width, rows, first, last, down.data);
         for (int i = first; i < last; i++) {
-            scale(down.data, rows[i] * ranks, adapters.scale(down.selected, adapter, i));
+            scale(down.data, rows[i] * pair.ranks(), adapters.scale(down.selected, adapter, i));
         }
     }
 
     /// {@return pieces of the product with the first matrix}
     int pieces() {
-        return pieces.length;
+        return pair.pieces();
     }
 
     /// Multiplies a piece of the step's only row.
@@ -105,8 +87,7 @@ public final class LowRankChange {
     /// @param x `[cols]`
     /// @param piece which
     void piece(float[] x, int piece) {
-        int from = piece * PIECE;
-        math.down(a, from, Math.min(from + PIECE, cols), ranks, x, 0, pieces, piece, piece + 1, sums, false);
+        math.piece(pair, x, piece, sums);
     }
 
     /// Adds up the pieces of the step's only row, for a thread of its own.
@@ -115,6 +96,7 @@ public final class LowRankChange {
     /// @param thread index of the thread
     void sum(StepContext c, int thread) {
         float[] sum = own[thread];
+        int ranks = pair.ranks();
         System.arraycopy(sums, 0, sum, 0, ranks);
         for (int at = ranks; at < sums.length; at += ranks) {
             for (int k = 0; k < ranks; k++) {
@@ -125,7 +107,7 @@ public final class LowRankChange {
     }
 
     private void scale(float[] values, int at, float scale) {
-        for (int k = at; k < at + ranks; k++) {
+        for (int k = at; k < at + pair.ranks(); k++) {
             values[k] *= scale * factor;
         }
     }
@@ -133,19 +115,14 @@ public final class LowRankChange {
     /// Adds the product with some rows of the second matrix.
     ///
     /// @param c the step
-    /// @param tokens rows of the step
-    /// @param from first row of the matrix
-    /// @param to row after the last
-    /// @param out what is added to
-    /// @param at index of row 0's first element
-    /// @param stride elements from one row of `out` to the next
+    /// @param call which rows of the matrix, and what is added to
     /// @param thread index of the calling thread
-    void up(StepContext c, int tokens, int from, int to, float[] out, int at, int stride, int thread) {
+    void up(StepContext c, LinearCall call, int thread) {
         int count = c.adapters().count(down.selected, adapter);
         if (count > 0) {
-            float[] downs = tokens == 1 ? own[thread] : down.data;
+            float[] downs = call.tokens == 1 ? own[thread] : down.data;
             int[] rows = c.adapters().numbers(down.selected, adapter);
-            math.up(b, rank, from, to - from, downs, ranks, rows, count, out, at, stride);
+            math.up(pair, call, downs, rows, count);
         }
     }
 }

@@ -73,6 +73,11 @@ public final class StepContext {
         this.split = split;
     }
 
+    /// {@return the threads}
+    public CpuThreads team() {
+        return team;
+    }
+
     /// Takes over the input of a step that was checked before.
     public void begin(StepInput newInput) {
         input = newInput;

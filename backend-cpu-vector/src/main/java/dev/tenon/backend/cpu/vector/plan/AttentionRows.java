@@ -8,6 +8,7 @@ import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.math.RowNorm;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.BoundLinear;
@@ -40,8 +41,9 @@ final class AttentionRows {
 
     private static void attention(CoreOp.Attention a, Lowering to) {
         Activations q = to.pool.get(a.q());
-        Activations k = to.pool.get(a.k());
-        Activations v = to.pool.get(a.v());
+        CpuKv.Appended appended = to.graph.cacheLayers().contains(a)
+                ? new CpuKv.Appended(a, to.pool.get(a.k()), to.pool.get(a.v()))
+                : null;
         Activations out = to.pool.define(a.out(), false);
         AttentionKernel kernel = to.kernels.attention(a, to.cache.keyType(), to.cache.valueType());
         if (kernel != null) {
@@ -55,12 +57,11 @@ final class AttentionRows {
                 .flatMap(ScoreBias::table)
                 .map(to.binder::vector)
                 .orElse(Lowering.NONE);
-        boolean appends = to.graph.cacheLayers().contains(a);
         to.add(
                 a,
                 a.out().name(),
                 name,
-                new CpuAttention(a, appends, q, k, v, to.cache, kernel, to.kernels.attention(), sinks, bias, out));
+                new CpuAttention(a, appended, q, to.cache, kernel, to.kernels.attention(), sinks, bias, out));
     }
 
     /// Projections before attention.

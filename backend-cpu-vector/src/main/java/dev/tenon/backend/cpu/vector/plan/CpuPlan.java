@@ -55,10 +55,7 @@ final class CpuPlan implements Plan {
     /// Takes over what [PlanBuilder] made.
     ///
     /// @param graph the kernels; its activations have memory
-    /// @param threads runs the kernels
-    /// @param cache the KV cache
-    /// @param states the states of sequences; null where no op has one
-    /// @param memory closed with the plan, and with it the cache, the states and the warm-up
+    /// @param stores closed with the plan, and with them the warm-up
     /// @param context what kernels share during a step
     /// @param check checks the input of steps
     /// @param report what reports tell
@@ -66,20 +63,17 @@ final class CpuPlan implements Plan {
     /// @param warmup warms kernels up; null where nothing is to be warmed up
     CpuPlan(
             LoweredGraph graph,
-            CpuThreads threads,
-            CpuKv cache,
-            CpuStates states,
-            PlanMemory memory,
+            PlanStores stores,
             StepContext context,
             StepCheck check,
             PlanReport report,
             KernelTimes times,
             Warmup warmup) {
         this.graph = graph;
-        this.threads = threads;
-        this.cache = cache;
-        this.states = states;
-        this.memory = memory;
+        this.threads = context.team();
+        this.cache = stores.cache();
+        this.states = stores.states();
+        this.memory = stores.memory();
         this.kernels = new CpuKernel[graph.kernels().size()];
         for (int i = 0; i < kernels.length; i++) {
             kernels[i] = graph.kernels().get(i).kernel();

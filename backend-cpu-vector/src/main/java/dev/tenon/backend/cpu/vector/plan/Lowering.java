@@ -74,30 +74,26 @@ final class Lowering {
     /// @param graph fused graph whose ops `OpSupport` accepted
     /// @param adapters what adapters change of projections, by the value that they compute
     /// @param binder binds weights
-    /// @param cache the plan's KV cache
-    /// @param states memory of states; null if no op has one
+    /// @param stores gives memory to tables, and is what kernels write to
     /// @param kernels selects kernels
-    /// @param memory gives memory to tables
     /// @param maxTokens most tokens of a step
     Lowering(
             CpuOps ops,
             Graph graph,
             Map<Value, LowRankAdd> adapters,
             WeightBinder binder,
-            CpuKv cache,
-            CpuStates states,
+            PlanStores stores,
             KernelSet kernels,
-            PlanMemory memory,
             int maxTokens) {
         this.ops = ops;
         this.graph = graph;
         this.binder = binder;
-        this.cache = cache;
-        this.states = states;
+        this.cache = stores.cache();
+        this.states = stores.states();
         this.kernels = kernels;
         this.elements = kernels.elements();
         this.ownElements = elements.kernel() == null;
-        this.memory = memory;
+        this.memory = stores.memory();
         this.maxTokens = maxTokens;
         this.tables = new RopeTables(binder, memory, maxTokens);
         List<Value> outputs = new ArrayList<>(graph.outputs().values());

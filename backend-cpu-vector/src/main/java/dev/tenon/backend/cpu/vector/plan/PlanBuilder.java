@@ -70,9 +70,9 @@ record PlanBuilder(
                 new CpuKv(graph.cacheLayers(), options.kvTokens(), options.keyType(), options.valueType(), allocator);
         memory.onClose(cache::close);
         CpuStates states = states(memory);
-        LoweredGraph lowered = new Lowering(
-                        ops, graph, adapters, binder, cache, states, kernels, memory, options.maxBatchTokens())
-                .run();
+        PlanStores stores = new PlanStores(cache, states, memory);
+        LoweredGraph lowered =
+                new Lowering(ops, graph, adapters, binder, stores, kernels, options.maxBatchTokens()).run();
         ThreadMemory[] threadMemory = threadMemory(lowered, layers, memory);
         // Before the large arrays: machine code is generated while those get their memory.
         Warmup warmup = null;
@@ -120,10 +120,7 @@ record PlanBuilder(
                         allocator.use().limitBytes()));
         return new CpuPlan(
                 lowered,
-                threads,
-                cache,
-                states,
-                memory,
+                stores,
                 context,
                 new StepCheck(
                         options,

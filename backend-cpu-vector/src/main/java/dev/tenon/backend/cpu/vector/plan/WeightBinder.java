@@ -11,6 +11,7 @@ import dev.tenon.api.kernel.cpu.OpKernel;
 import dev.tenon.api.kernel.cpu.OpWeight;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.lowrank.LowRankMath;
+import dev.tenon.backend.cpu.vector.kernel.lowrank.LowRankPair;
 import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.memory.PackedActivations;
 import dev.tenon.backend.cpu.vector.memory.PlanMemory;
@@ -158,7 +159,8 @@ final class WeightBinder {
         float[] b = memory.floats((long) rows * rank, "adapter " + part.b().name());
         reorder(part.a(), a, (r, c) -> c * down.width + r);
         reorder(part.b(), b, (r, c) -> math.index(r, c, rank));
-        LowRankChange change = new LowRankChange(part.adapter(), part.factor(), rank, a, b, down, math);
+        LowRankChange change =
+                new LowRankChange(part.adapter(), part.factor(), new LowRankPair(a, down.width, b, rank), down, math);
         changes.add(change);
         return change;
     }
@@ -201,7 +203,8 @@ final class WeightBinder {
                     rowBytes,
                     rows,
                     weight.cols(),
-                    bias == null ? NONE : Arrays.copyOfRange(biases, e * rows, (e + 1) * rows));
+                    bias == null ? NONE : Arrays.copyOfRange(biases, e * rows, (e + 1) * rows),
+                    BoundLinear.UNCHANGED);
         }
         linears.add(experts[0]);
         return experts;

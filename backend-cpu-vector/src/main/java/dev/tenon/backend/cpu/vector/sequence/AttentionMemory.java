@@ -4,6 +4,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
+import dev.tenon.backend.cpu.vector.kernel.attention.SoftmaxRows;
 import dev.tenon.backend.cpu.vector.kv.AttentionSplit;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.kv.Tiles;
@@ -27,14 +28,14 @@ public final class AttentionMemory {
         int stride = AttentionMath.aligned(most(layers, CoreOp.Attention::valueLength));
         int elements = Math.multiplyExact(CpuKv.TOKENS, Math.max(keyLength, stride));
         float[] q = memory.floats((long) rows * keyLength, "scratch");
+        float[] scores = memory.floats((long) rows * CpuKv.TOKENS + AttentionMath.SPARE, "scratch");
         Tiles.State segment = state(rows, stride, memory);
         int[] runs = new int[StepContext.BLOCK_TOKENS * AttentionKernel.RUN];
         return new Tiles(
                 q,
                 memory.floats((long) CpuKv.TOKENS * keyLength, "scratch"),
                 memory.floats((long) CpuKv.TOKENS * stride, "scratch"),
-                memory.floats((long) rows * CpuKv.TOKENS + AttentionMath.SPARE, "scratch"),
-                memory.floats(rows, "scratch"),
+                new SoftmaxRows(scores, segment.max(), segment.sum(), memory.floats(rows, "scratch"), segment.acc()),
                 segment,
                 state(rows, stride, memory),
                 new short[elements],

@@ -21,10 +21,8 @@ import dev.tenon.backend.cpu.vector.op.StepContext;
 /// float32 once for all query heads and tokens of a block that see it.
 ///
 /// @param op the op
-/// @param appends whether it is the first op of its layer
+/// @param appended keys and values of the step; null unless it is the first op of its layer
 /// @param q `[T, headCount * keyLength]`
-/// @param k `[T, headCountKv * keyLength]`
-/// @param v `[T, headCountKv * valueLength]`
 /// @param cache the pages
 /// @param kernel computes whole pages; null where `math` does
 /// @param math the arithmetic of this backend
@@ -33,10 +31,8 @@ import dev.tenon.backend.cpu.vector.op.StepContext;
 /// @param out `[T, headCount * valueLength]`
 public record CpuAttention(
         CoreOp.Attention op,
-        boolean appends,
+        CpuKv.Appended appended,
         Activations q,
-        Activations k,
-        Activations v,
         CpuKv cache,
         AttentionKernel kernel,
         AttentionMath math,
@@ -67,7 +63,7 @@ public record CpuAttention(
     /// positions.
     @Override
     public int phases(StepContext c) {
-        return appends && !c.oneBlockEach() ? 2 : 1;
+        return appended != null && !c.oneBlockEach() ? 2 : 1;
     }
 
     @Override
@@ -79,8 +75,8 @@ public record CpuAttention(
     public void run(StepContext c, int phase, int thread) {
         int heads = op.headCountKv();
         int items = c.blockCount() * heads;
-        boolean appendFirst = appends && c.oneBlockEach();
-        if (appends && !appendFirst && phase == 0) {
+        boolean appendFirst = appended != null && c.oneBlockEach();
+        if (appended != null && !appendFirst && phase == 0) {
             for (int i = c.claim(1); i < items; i = c.claim(1)) {
                 append(c, i / heads, i % heads, c.tiles(thread));
             }
@@ -119,7 +115,7 @@ public record CpuAttention(
                     && c.input().position(t + count) == position + count) {
                 count++;
             }
-            cache.store(op, page, slot, count, head, k, v, t, tiles.f16());
+            cache.store(appended, page, slot, count, head, t, tiles.f16());
             t += count;
         }
     }
@@ -140,7 +136,7 @@ public record CpuAttention(
             int head = i / segments;
             // The newest segment first: it begins with an append.
             int segment = lastSegment - i % segments;
-            if (appends && segment == lastSegment) {
+            if (appended != null && segment == lastSegment) {
                 append(c, 0, head, tiles);
             }
             loadQueries(c, 0, 1, head, tiles.q());
@@ -209,7 +205,7 @@ public record CpuAttention(
         for (int index = firstPage; index <= lastPage; index++) {
             int base = index * CpuKv.TOKENS;
             if (kernel != null) {
-                page(c, first, end, head, table[index], base, tiles, thread);
+                page(c, first, end, head, table[index], base, thread);
                 continue;
             }
             int from = Math.max(firstSeen - base, 0);
@@ -218,7 +214,7 @@ public record CpuAttention(
             if (op.params().valuesInKeys()) {
                 CpuKv.valuesOfKeys(op.valueLength(), stride, from, to, tiles);
             } else {
-                cache.loadValues(op.layer(), table[index], head, op.valueLength(), stride, from, to, tiles, math);
+                cache.loadValues(op, table[index], head, from, to, tiles, math);
             }
             // Tokens that see the same positions of the page go together.
             int t = first;
@@ -248,7 +244,8 @@ public record CpuAttention(
     }
 
     /// Has the kernel compute a page for the tokens of a block.
-    private void page(StepContext c, int first, int end, int head, int page, int base, Tiles tiles, int thread) {
+    private void page(StepContext c, int first, int end, int head, int page, int base, int thread) {
+        Tiles tiles = c.tiles(thread);
         int group = op.headCount() / op.headCountKv();
         int[] runs = tiles.runs();
         int count = 0;
@@ -270,6 +267,7 @@ public record CpuAttention(
             }
         }
         if (count > 0) {
+            tiles.rows().runCount(count);
             kernel.attend(
                     cache.page(page),
                     cache.keysAt(op.layer(), head, op.keyLength()),
@@ -277,13 +275,12 @@ public record CpuAttention(
                     op.keyLength(),
                     op.valueLength(),
                     tiles.rows(),
-                    count,
-                    c.scratch(thread).memory());
+                    c.scratch(thread).call().scratch);
         }
     }
 
     private void scores(int row, int rows, int from, int to, Tiles tiles) {
-        float[] scores = tiles.scores();
+        float[] scores = tiles.softmax().scores();
         math.scores(tiles.q(), row, rows, op.keyLength(), tiles.keys(), scores);
         for (int r = row; r < row + rows && op.params().softCap() > 0; r++) {
             for (int p = from; p < to; p++) {
@@ -303,19 +300,17 @@ public record CpuAttention(
         int group = op.headCount() / op.headCountKv();
         for (int g = 0; g < group; g++) {
             for (int p = from; p < to; p++) {
-                tiles.scores()[(row + g) * CpuKv.TOKENS + p] +=
+                tiles.softmax().scores()[(row + g) * CpuKv.TOKENS + p] +=
                         (float) scoreBias.at(head + g, p - query, op.params().causal(), bias);
             }
         }
     }
 
     private void weigh(int row, int rows, int stride, int from, int to, Tiles tiles) {
-        float[] scores = tiles.scores();
-        Tiles.State state = tiles.segment();
         for (int r = row; r < row + rows; r++) {
-            math.weigh(scores, r, from, to, state.max(), state.sum(), tiles.keep());
+            math.weigh(tiles.softmax(), r, from, to);
         }
-        math.mix(state.acc(), row, rows, stride, tiles.keep(), scores, tiles.values(), from, to);
+        math.mix(tiles.softmax(), row, rows, stride, tiles.values(), from, to);
     }
 
     private int seenFrom(StepContext c, int token, int base) {

@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.warmup;
 
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
+import dev.tenon.backend.cpu.vector.kernel.attention.SoftmaxRows;
 import java.util.function.Supplier;
 
 /// Attention in plain Java until the JIT compiler has compiled the vector form, then with vectors.
@@ -28,22 +29,13 @@ public record WarmAttention(AttentionMath plain, Supplier<AttentionMath> vectors
     }
 
     @Override
-    public void weigh(float[] scores, int row, int from, int to, float[] max, float[] sum, float[] keep) {
-        form().weigh(scores, row, from, to, max, sum, keep);
+    public void weigh(SoftmaxRows rows, int row, int from, int to) {
+        form().weigh(rows, row, from, to);
     }
 
     @Override
-    public void mix(
-            float[] acc,
-            int first,
-            int rows,
-            int stride,
-            float[] keep,
-            float[] weights,
-            float[] values,
-            int from,
-            int to) {
-        form().mix(acc, first, rows, stride, keep, weights, values, from, to);
+    public void mix(SoftmaxRows rows, int first, int count, int stride, float[] values, int from, int to) {
+        form().mix(rows, first, count, stride, values, from, to);
     }
 
     @Override

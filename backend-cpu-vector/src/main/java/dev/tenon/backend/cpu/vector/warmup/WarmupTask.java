@@ -6,7 +6,9 @@ import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.api.kernel.cpu.AttentionRows;
 import dev.tenon.api.kernel.cpu.ElementKernel;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
+import dev.tenon.backend.cpu.vector.kernel.attention.SoftmaxRows;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
@@ -60,21 +62,18 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
                 float[] keys = values(tile * length);
                 float[] tileValues = values(tile * stride);
                 float[] scores = new float[rows * tile + AttentionMath.SPARE];
-                float[] weights = values(rows * tile);
-                float[] keep = values(rows);
-                float[] acc = new float[rows * stride];
+                SoftmaxRows weights =
+                        new SoftmaxRows(values(rows * tile), scores, scores, values(rows), new float[rows * stride]);
                 tasks.add(pair(forms, m -> m.scores(q, 0, rows, length, keys, scores)));
-                tasks.add(pair(forms, m -> m.mix(acc, 0, rows, stride, keep, weights, tileValues, 0, tile)));
+                tasks.add(pair(forms, m -> m.mix(weights, 0, rows, stride, tileValues, 0, tile)));
             }
-            float[] scores = values(tile + AttentionMath.SPARE);
-            float[] max = new float[1];
-            float[] sum = new float[1];
-            float[] keep = new float[1];
+            SoftmaxRows row = new SoftmaxRows(
+                    values(tile + AttentionMath.SPARE), new float[1], new float[1], new float[1], new float[0]);
             int[] calls = new int[1];
             tasks.add(pair(forms, m -> {
                 for (int i = 0; i < 8; i++) {
-                    max[0] = calls[0] % 3 == 0 ? Float.NEGATIVE_INFINITY : 0;
-                    m.weigh(scores, 0, calls[0] % 2 == 0 ? 0 : 3, calls[0] % 5 == 0 ? 40 : tile, max, sum, keep);
+                    row.max()[0] = calls[0] % 3 == 0 ? Float.NEGATIVE_INFINITY : 0;
+                    m.weigh(row, 0, calls[0] % 2 == 0 ? 0 : 3, calls[0] % 5 == 0 ? 40 : tile);
                     calls[0]++;
                 }
             }));
@@ -167,13 +166,13 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
     private static WarmupTask attention(CoreOp.Attention op, AttentionKernel kernel, Scratch sizes, Arena arena) {
         int length = Math.max(op.keyLength(), op.valueLength());
         MemorySegment head = arena.allocate((long) AttentionKernel.TOKENS * length * Float.BYTES, 64);
-        MemorySegment scratch = arena.allocate(sizes.memory().byteSize(), 64);
+        MemorySegment scratch = arena.allocate(sizes.call().scratch.byteSize(), 64);
         AttentionRows row = new AttentionRows(
                 values(op.keyLength()), new float[1], new float[1], new float[op.valueLength()], new int[] {
                     0, 1, 0, AttentionKernel.TOKENS
                 });
         return new WarmupTask(
-                () -> kernel.attend(head, 0, 0, op.keyLength(), op.valueLength(), row, 1, scratch), null, true);
+                () -> kernel.attend(head, 0, 0, op.keyLength(), op.valueLength(), row, scratch), null, true);
     }
 
     /// {@return tasks for the linear kernels of a plan: the first rows of the first matrix of each kind}
@@ -204,40 +203,33 @@ public record WarmupTask(Runnable vector, Runnable plain, boolean generatesCode)
         Scratch scratch = new Scratch(
                 new float[sizes.floats().length],
                 new byte[sizes.levels().length],
-                arena.allocate(Math.max(sizes.memory().byteSize(), packedScratch), 64));
-        Runnable call;
+                arena.allocate(Math.max(sizes.call().scratch.byteSize(), packedScratch), 64));
+        LinearCall call = scratch.call()
+                .of(linear.data(), linear.rowBytes(), linear.cols())
+                .rows(0, rows)
+                .to(new HostFloats(out), 0, rows);
+        Runnable run;
         if (linear.packed() == null) {
-            call = () -> linear.kernel()
-                    .run(linear.data(), linear.rowBytes(), 0, rows, x, linear.cols(), tokens, out, 0, rows, scratch);
+            call.times(null, tokens);
+            run = () -> linear.kernel().run(call, x, scratch);
         } else {
             PackedActivations packed = new PackedActivations(linear.packed().kernel, linear.cols());
             packed.use(arena.allocate(packed.bytes(tokens), 64));
             Activations input = new Activations(linear.cols(), false);
             input.use(x);
-            HostFloats results = new HostFloats(out);
-            call = () -> {
+            call.times(packed.memory(), tokens);
+            run = () -> {
                 for (int t = 0; t < tokens; t++) {
                     packed.pack(input, t);
                 }
-                packed.kernel.run(
-                        linear.data(),
-                        linear.rowBytes(),
-                        0,
-                        rows,
-                        linear.cols(),
-                        packed.memory(),
-                        tokens,
-                        results,
-                        0,
-                        rows,
-                        scratch.memory());
+                packed.kernel.run(call);
             };
         }
         // This backend's own packed kernels are compiled by the JIT compiler, as the others are. It asks for the class
         // because the alternative is a method of the api's LinearKernel, for every author to answer, or a flag through
         // all that hands kernels on, and both only for this line.
         boolean generates = linear.packed() != null && !(linear.packed().kernel instanceof PermutedLinear);
-        return new WarmupTask(call, null, generates);
+        return new WarmupTask(run, null, generates);
     }
 
     private static float[] values(int count) {

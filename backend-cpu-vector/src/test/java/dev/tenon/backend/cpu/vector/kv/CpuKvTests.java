@@ -49,15 +49,7 @@ class CpuKvTests {
                 int layer = i / HEADS / CpuKv.TOKENS / 2;
                 cache.loadKeys(layer, page, i % HEADS, KEY, tiles, AttentionMath.SCALAR);
                 cache.loadValues(
-                        layer,
-                        page,
-                        i % HEADS,
-                        VALUE,
-                        VALUE,
-                        slot,
-                        Math.min(slot + 2, 64),
-                        tiles,
-                        AttentionMath.SCALAR);
+                        layers.get(layer), page, i % HEADS, slot, Math.min(slot + 2, 64), tiles, AttentionMath.SCALAR);
                 for (int k = 0; k < KEY; k++) {
                     close(type, keys, i * KEY + k, tiles.keys()[k * CpuKv.TOKENS + slot]);
                 }

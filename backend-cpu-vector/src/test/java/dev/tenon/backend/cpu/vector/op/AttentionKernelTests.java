@@ -65,11 +65,10 @@ class AttentionKernelTests {
                 int keyLength,
                 int valueLength,
                 AttentionRows rows,
-                int runCount,
                 MemorySegment scratch) {
             calls.incrementAndGet();
             scratch.asSlice(0, 128).fill((byte) 1);
-            super.attend(page, keysAt, valuesAt, keyLength, valueLength, rows, runCount, scratch);
+            super.attend(page, keysAt, valuesAt, keyLength, valueLength, rows, scratch);
         }
     }
 

@@ -50,19 +50,9 @@ class ElementKernelTests {
 
         @Override
         public void gate(
-                Activation activation,
-                int rows,
-                int n,
-                MemorySegment gate,
-                long gateAt,
-                MemorySegment up,
-                long upAt,
-                long stride,
-                MemorySegment out,
-                long outAt,
-                long outStride) {
+                Activation activation, int rows, int n, MemorySegment gate, MemorySegment up, long at, long stride) {
             gates.incrementAndGet();
-            super.gate(activation, rows, n, gate, gateAt, up, upAt, stride, out, outAt, outStride);
+            super.gate(activation, rows, n, gate, up, at, stride);
         }
 
         @Override
@@ -73,9 +63,9 @@ class ElementKernelTests {
         }
 
         @Override
-        public void add(int rows, int n, MemorySegment x, long xAt, MemorySegment out, long outAt, long stride) {
+        public void add(int rows, int n, MemorySegment x, MemorySegment out, long at, long stride) {
             sums.incrementAndGet();
-            super.add(rows, n, x, xAt, out, outAt, stride);
+            super.add(rows, n, x, out, at, stride);
         }
     }
 

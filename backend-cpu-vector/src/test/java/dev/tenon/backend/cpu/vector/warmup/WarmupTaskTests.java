@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
@@ -57,20 +58,10 @@ class WarmupTaskTests {
         }
 
         @Override
-        public void run(
-                MemorySegment weights,
-                long rowBytes,
-                int firstRow,
-                int rows,
-                int n,
-                MemorySegment packed,
-                int tokens,
-                HostFloats out,
-                int outOffset,
-                int outStride,
-                MemorySegment scratch) {
-            assertTrue(scratch.byteSize() >= scratchBytes(n, tokens), scratch.byteSize() + " for " + tokens);
-            tokensSeen.add(tokens);
+        public void run(LinearCall call) {
+            long bytes = call.scratch.byteSize();
+            assertTrue(bytes >= scratchBytes(call.n, call.tokens), bytes + " for " + call.tokens);
+            tokensSeen.add(call.tokens);
         }
     }
 
@@ -87,7 +78,8 @@ class WarmupTaskTests {
                     4 * COLS,
                     1,
                     COLS,
-                    new float[0]);
+                    new float[0],
+                    BoundLinear.UNCHANGED);
             Scratch ofThePlan = new Scratch(new float[1], new byte[0], arena.allocate(kernel.scratchBytes(COLS, 1)));
             List<WarmupTask> tasks = WarmupTask.linears(List.of(linear), ofThePlan, arena);
             tasks.forEach(task -> task.vector().run());
@@ -107,7 +99,15 @@ class WarmupTaskTests {
         };
         try (Arena arena = Arena.ofConfined()) {
             BoundLinear linear = new BoundLinear(
-                    "matrix", null, new PackedActivations(kernel, 256), arena.allocate(256), 210, 1, 256, new float[0]);
+                    "matrix",
+                    null,
+                    new PackedActivations(kernel, 256),
+                    arena.allocate(256),
+                    210,
+                    1,
+                    256,
+                    new float[0],
+                    BoundLinear.UNCHANGED);
             assertEquals(taken, linear.panelRows());
         }
     }
@@ -129,7 +129,8 @@ class WarmupTaskTests {
                         210,
                         1,
                         256,
-                        new float[0]);
+                        new float[0],
+                        BoundLinear.UNCHANGED);
                 Scratch scratch = new Scratch(new float[1], new byte[0], arena.allocate(1));
                 for (WarmupTask task : WarmupTask.linears(List.of(linear), scratch, arena)) {
                     assertEquals(kernel != own, task.generatesCode());

@@ -49,7 +49,6 @@ public class PlainAttention implements AttentionKernel {
             int keyLength,
             int valueLength,
             AttentionRows rows,
-            int runCount,
             MemorySegment scratch) {
         float[] keys = new float[keyLength * TOKENS];
         for (int i = 0; i < keys.length; i++) {
@@ -61,13 +60,19 @@ public class PlainAttention implements AttentionKernel {
             values[i] = element(page, valuesAt, i, values.length, i / BLOCK);
         }
         float[] q = rows.q().toArray(ValueLayout.JAVA_FLOAT);
-        for (int i = 0; i < runCount * RUN; i += RUN) {
+        for (int i = 0; i < rows.runCount() * RUN; i += RUN) {
             int from = rows.run(i + 2);
             int to = rows.run(i + 3);
             for (int row = rows.run(i); row < rows.run(i) + rows.run(i + 1); row++) {
                 float before = get(rows.max(), row);
                 float[] weights = new float[TOKENS];
-                float max = scores(keys, keyLength, q, row, before, from, to, weights);
+                float max = before;
+                for (int p = from; p < to; p++) {
+                    for (int e = 0; e < keyLength; e++) {
+                        weights[p] = Math.fma(q[row * keyLength + e], keys[e * TOKENS + p], weights[p]);
+                    }
+                    max = Math.max(max, weights[p]);
+                }
                 for (int p = from; p < to; p++) {
                     weights[p] = exp(weights[p] - max);
                 }
@@ -91,18 +96,6 @@ public class PlainAttention implements AttentionKernel {
 
     private static void set(MemorySegment numbers, int index, float value) {
         numbers.setAtIndex(ValueLayout.JAVA_FLOAT, index, value);
-    }
-
-    /// {@return the greatest of the scores, which go to `scores`, and of `max`}
-    private static float scores(
-            float[] keys, int keyLength, float[] q, int row, float max, int from, int to, float[] scores) {
-        for (int p = from; p < to; p++) {
-            for (int i = 0; i < keyLength; i++) {
-                scores[p] = Math.fma(q[row * keyLength + i], keys[i * TOKENS + p], scores[p]);
-            }
-            max = Math.max(max, scores[p]);
-        }
-        return max;
     }
 
     private static float tree(float[] weights) {

@@ -27,23 +27,12 @@ public class PlainElements implements ElementKernel {
 
     @Override
     public void gate(
-            Activation activation,
-            int rows,
-            int n,
-            MemorySegment gate,
-            long gateAt,
-            MemorySegment up,
-            long upAt,
-            long stride,
-            MemorySegment out,
-            long outAt,
-            long outStride) {
+            Activation activation, int rows, int n, MemorySegment gate, MemorySegment up, long at, long stride) {
         for (int r = 0; r < rows; r++) {
-            for (int i = 0; i < n; i++) {
-                float x = get(gate, gateAt + r * stride + i);
+            for (long i = at + r * stride; i < at + r * stride + n; i++) {
+                float x = get(gate, i);
                 float exponent = activation == Activation.SILU ? -x : x * Math.fma(x * x, GELU_CUBE, GELU_LINEAR);
-                float value = x / (exp(exponent) + 1) * get(up, upAt + r * stride + i);
-                set(out, outAt + r * outStride + i, value);
+                set(gate, i, x / (exp(exponent) + 1) * get(up, i));
             }
         }
     }
@@ -71,11 +60,10 @@ public class PlainElements implements ElementKernel {
     }
 
     @Override
-    public void add(int rows, int n, MemorySegment x, long xAt, MemorySegment out, long outAt, long stride) {
+    public void add(int rows, int n, MemorySegment x, MemorySegment out, long at, long stride) {
         for (int r = 0; r < rows; r++) {
-            for (int i = 0; i < n; i++) {
-                long at = outAt + r * stride + i;
-                set(out, at, get(out, at) + get(x, xAt + r * stride + i));
+            for (long i = at + r * stride; i < at + r * stride + n; i++) {
+                set(out, i, get(out, i) + get(x, i));
             }
         }
     }

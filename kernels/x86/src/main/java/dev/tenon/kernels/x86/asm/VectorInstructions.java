@@ -262,6 +262,10 @@ abstract class VectorInstructions extends Encoder {
         op(M38 | P66 | 0x45, FULL, d, a, bits);
     }
 
+    public void vpsllvd(Vec d, Vec a, Operand bits) {
+        op(M38 | P66 | 0x47, FULL, d, a, bits);
+    }
+
     public void vprorvd(Vec d, Vec a, Operand bits) {
         evexOnly(M38 | P66 | 0x14, FULL, d, a, bits, -1);
     }

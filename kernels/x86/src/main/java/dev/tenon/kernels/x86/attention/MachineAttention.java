@@ -82,7 +82,6 @@ public final class MachineAttention implements AttentionKernel, AutoCloseable {
             int keyLength,
             int valueLength,
             AttentionRows rows,
-            int runCount,
             MemorySegment scratch) {
         Code code = last;
         if (code == null || code.shape.keyLength() != keyLength || code.shape.valueLength() != valueLength || closed) {
@@ -91,23 +90,11 @@ public final class MachineAttention implements AttentionKernel, AutoCloseable {
         requireMemory("keys", page, keysAt, code.shape.headBytes(keyLength));
         requireMemory("values", page, valuesAt, code.shape.headBytes(valueLength));
         requireScratch(scratch, code.shape.scratchBytes());
+        int runCount = rows.runCount();
         int count = requireRuns(rows, runCount);
         requireRows(rows, runCount, keyLength, valueLength);
         boolean floats = type == AttentionShape.Type.Q8_0 || type == AttentionShape.Type.F16 && count >= MANY_ROWS;
-        NativeCall.attention(
-                code.attend,
-                page,
-                keysAt,
-                valuesAt,
-                scratch,
-                rows.q(),
-                rows.max(),
-                rows.sum(),
-                rows.acc(),
-                rows.runs(),
-                runCount,
-                floats ? rows.run(2) : 0,
-                floats ? rows.run(runCount * RUN - 1) : 0);
+        NativeCall.attention(code.attend, page, keysAt, valuesAt, rows, scratch, floats);
     }
 
     /// {@return the number of rows}

@@ -3,6 +3,8 @@ package dev.tenon.kernels.x86.call;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.tenon.api.kernel.cpu.AttentionKernel;
+import dev.tenon.api.kernel.cpu.AttentionRows;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
@@ -82,24 +84,35 @@ public final class NativeCall {
     /// Calls generated code of attention, which runs for microseconds; all segments but page and
     /// scratch may be on the heap. The code takes the addresses of keys and values; the page is
     /// passed after all else, only so that it is held.
+    ///
+    /// @param floats whether the code makes float32 of the positions that rows see before it reads them
     public static void attention(
             MemorySegment code,
             MemorySegment page,
             long keysAt,
             long valuesAt,
+            AttentionRows rows,
             MemorySegment scratch,
-            MemorySegment q,
-            MemorySegment max,
-            MemorySegment sum,
-            MemorySegment acc,
-            MemorySegment runs,
-            long runCount,
-            long from,
-            long to) {
+            boolean floats) {
+        int runs = rows.runCount();
+        long from = floats ? rows.run(2) : 0;
+        long to = floats ? rows.run(runs * AttentionKernel.RUN - 1) : 0;
         try {
             long at = page.address();
             Attention.CALL.invokeExact(
-                    code, at + keysAt, at + valuesAt, scratch, q, max, sum, acc, runs, runCount, from, to, page);
+                    code,
+                    at + keysAt,
+                    at + valuesAt,
+                    scratch,
+                    rows.q(),
+                    rows.max(),
+                    rows.sum(),
+                    rows.acc(),
+                    rows.runs(),
+                    (long) runs,
+                    from,
+                    to,
+                    page);
         } catch (Throwable t) {
             throw explain(code, t);
         }

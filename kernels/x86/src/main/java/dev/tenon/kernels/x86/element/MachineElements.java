@@ -53,64 +53,44 @@ public final class MachineElements implements ElementKernel, AutoCloseable {
 
     @Override
     public void gate(
-            Activation activation,
-            int rows,
-            int n,
-            MemorySegment gate,
-            long gateAt,
-            MemorySegment up,
-            long upAt,
-            long stride,
-            MemorySegment out,
-            long outAt,
-            long outStride) {
+            Activation activation, int rows, int n, MemorySegment gate, MemorySegment up, long at, long stride) {
         if (!accepts(activation)) {
             throw argument("the activation is " + activation + "; SILU and GELU_TANH are computed");
         }
-        require("gate", gate, gateAt, rows, n, stride);
-        require("up", up, upAt, rows, n, stride);
-        requireWritable("out", out, outAt, rows, n, outStride);
+        require("up", up, at, rows, n, stride);
+        requireWritable("gate", gate, at, rows, n, stride);
         Code c = code();
-        MemorySegment function = activation == Activation.SILU ? c.silu : c.gelu;
-        run(function, rows, n, gate, gateAt, up, upAt, stride, out, outAt, outStride);
+        run(activation == Activation.SILU ? c.silu : c.gelu, rows, n, gate, up, at, stride);
     }
 
     @Override
-    public void add(int rows, int n, MemorySegment x, long xAt, MemorySegment out, long outAt, long stride) {
-        require("x", x, xAt, rows, n, stride);
-        requireWritable("out", out, outAt, rows, n, stride);
-        run(code().add, rows, n, out, outAt, x, xAt, stride, out, outAt, stride);
+    public void add(int rows, int n, MemorySegment x, MemorySegment out, long at, long stride) {
+        require("x", x, at, rows, n, stride);
+        requireWritable("out", out, at, rows, n, stride);
+        run(code().add, rows, n, out, x, at, stride);
     }
 
+    /// Changes rows by others at the same place.
     private static void run(
-            MemorySegment function,
-            int rows,
-            int n,
-            MemorySegment first,
-            long firstAt,
-            MemorySegment second,
-            long secondAt,
-            long stride,
-            MemorySegment out,
-            long outAt,
-            long outStride) {
+            MemorySegment function, int rows, int n, MemorySegment out, MemorySegment other, long at, long stride) {
         if (n == 0) {
             return;
         }
         int most = Math.max(1, MOST / n);
         for (int r = 0; r < rows; r += most) {
+            long from = (at + r * stride) * Float.BYTES;
             NativeCall.brief(
                     function,
-                    first,
-                    second,
+                    out,
+                    other,
                     out,
                     Math.min(most, rows - r),
                     n,
                     stride * Float.BYTES,
-                    (firstAt + r * stride) * Float.BYTES,
-                    (secondAt + r * stride) * Float.BYTES,
-                    (outAt + r * outStride) * Float.BYTES,
-                    outStride * Float.BYTES,
+                    from,
+                    from,
+                    from,
+                    stride * Float.BYTES,
                     0);
         }
     }

@@ -52,6 +52,22 @@ record Lane(List<Numbers.Piece> pieces, boolean signed, int factor, float step, 
                 : new Numbers.Piece(pieces.getFirst().bit(), 0, 0);
     }
 
+    /// {@return the same lane, its pieces cut where a dword ends}
+    ///
+    /// @param head the byte from which dwords count
+    Lane cut(int head) {
+        List<Numbers.Piece> cut = new ArrayList<>();
+        for (Numbers.Piece piece : pieces) {
+            int room = Integer.SIZE - (piece.bit() - Byte.SIZE * head) % Integer.SIZE;
+            int first = Math.min(room, piece.width());
+            cut.add(new Numbers.Piece(piece.bit(), first, piece.to()));
+            if (first < piece.width()) {
+                cut.add(new Numbers.Piece(piece.bit() + first, piece.width() - first, piece.to() + first));
+            }
+        }
+        return new Lane(cut, signed, factor, step, offset);
+    }
+
     /// {@return whether all of the number is in one byte, next to that of the lane before}
     ///
     /// @param number which lane it is

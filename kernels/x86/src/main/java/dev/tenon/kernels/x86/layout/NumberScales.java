@@ -13,9 +13,10 @@ import java.util.function.IntUnaryOperator;
 
 /// Computes scales that are whole numbers times a half, a register of lanes at a time.
 ///
-/// Numbers that are bytes of their own are widened. Others come out of a head of sixteen bytes: for each piece a
-/// permutation puts the dword that has it into its lane, a shift by lane brings it into place, a mask cuts it out. The
-/// factors come out of the head too, where they are in it.
+/// Numbers that are bytes of their own are widened. Others come out of a head of sixteen bytes:
+/// for each piece a permutation puts the dword that has it into its lane, a shift by lane brings it
+/// into place, a mask cuts it out. Pieces that cross the border of a dword are two. The factors
+/// come out of the head too, where they are in it.
 final class NumberScales {
     private static final int HEAD = 16;
 
@@ -51,20 +52,11 @@ final class NumberScales {
         int start = mostOfAll - leastOfAll < HEAD ? leastOfAll : least;
         int head = Math.min(start, spanBytes - HEAD);
         NumberScales scales = new NumberScales(lanes, head, constants);
-        return head >= 0 && (scales.isBytes(0, lanes.size()) || most - head < HEAD && scales.inDwords())
-                ? scales
-                : null;
-    }
-
-    private boolean inDwords() {
-        for (Lane lane : lanes) {
-            for (Numbers.Piece piece : lane.pieces()) {
-                if (inHead(piece) % Integer.SIZE + piece.width() > Integer.SIZE || lane.signed()) {
-                    return false;
-                }
-            }
+        if (head < 0 || scales.isBytes(0, lanes.size())) {
+            return head < 0 ? null : scales;
         }
-        return true;
+        boolean cut = most - head < HEAD && lanes.stream().noneMatch(Lane::signed);
+        return cut ? new NumberScales(lanes.stream().map(lane -> lane.cut(head)).toList(), head, constants) : null;
     }
 
     private int inHead(Numbers.Piece piece) {
@@ -190,11 +182,15 @@ final class NumberScales {
             left |= mask.applyAsInt(i) != 0 && distance.applyAsInt(i) < 0;
         }
         if (left && !a.evex) {
-            // Nothing rotates here: down first, then all of them up.
-            int to = lanes.get(from + count - 1).piece(rank).to();
+            // Nothing rotates here: down first, then up.
+            IntUnaryOperator to = i -> lanes.get(from + i % count).piece(rank).to();
             a.vpsrlvd(v, v, constants.of(a, v, i -> bit.applyAsInt(i) % Integer.SIZE));
-            a.vpand(v, v, constants.of(a, v, i -> mask.applyAsInt(i) >> to));
-            a.vpslld(v, v, to);
+            a.vpand(v, v, constants.of(a, v, i -> mask.applyAsInt(i) >> to.applyAsInt(i)));
+            if (same(to, count)) {
+                a.vpslld(v, v, to.applyAsInt(0));
+            } else {
+                a.vpsllvd(v, v, constants.of(a, v, to));
+            }
             a.vpor(out, out, v);
             return;
         }

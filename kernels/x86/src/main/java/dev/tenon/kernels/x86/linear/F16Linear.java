@@ -1,6 +1,7 @@
 package dev.tenon.kernels.x86.linear;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.linear.panels.F16PanelLoop;
 import dev.tenon.kernels.x86.linear.rows.RowLoop;
@@ -58,7 +59,7 @@ public final class F16Linear extends MachineLinear {
     }
 
     @Override
-    void runChecked(LinearCall call) {
+    void runChecked(LinearCode k, LinearCall call) {
         boolean wide = set.wide;
         int many = F16PanelLoop.TOKENS;
         int inPanels = 0;
@@ -75,13 +76,13 @@ public final class F16Linear extends MachineLinear {
                 boolean panel = left == many - 1 || left == many || left > 2 * RowLoop.MAX_TOKENS;
                 int first = panel ? Math.min(t, call.tokens - many) : t;
                 int group = panel ? many : Math.min(left, RowLoop.MAX_TOKENS);
-                MemorySegment function = panel ? call.code.f16Panel : call.code.rows[group - 1];
+                MemorySegment function = panel ? k.f16Panel : k.rows[group - 1];
                 runGroup(call, function, r, count, first, group, STREAM_ROWS_SHARED);
                 t = first + group;
             }
         }
         if (inPanels < call.rows) {
-            runRows(call, inPanels);
+            runRows(k, call, inPanels);
         }
     }
 }

@@ -3,11 +3,13 @@ package dev.tenon.kernels.x86.linear;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.kernels.x86.call.NativeCall;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.linear.rows.RowLoop;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 
 /// A `linear` kernel in generated machine code: what all of them check before machine code runs,
@@ -58,7 +60,7 @@ public abstract class MachineLinear implements LinearKernel, AutoCloseable {
     abstract void packChecked(LinearCode k, HostFloats x, int xOffset, int n, MemorySegment packed, long packedOffset);
 
     /// Multiplies; the arguments have been checked, there is at least one row and one token.
-    abstract void runChecked(LinearCall call);
+    abstract void runChecked(LinearCode k, LinearCall call);
 
     /// {@return the length of a row as the functions for rows take it}
     ///
@@ -122,18 +124,16 @@ public abstract class MachineLinear implements LinearKernel, AutoCloseable {
     }
 
     @Override
-    public void run(
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            int n,
-            MemorySegment packed,
-            int tokens,
-            HostFloats out,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch) {
+    public void run(LinearCall call) {
+        MemorySegment weights = call.weights;
+        long rowBytes = call.rowBytes;
+        int firstRow = call.firstRow;
+        int rows = call.rows;
+        int n = call.n;
+        int tokens = call.tokens;
+        HostFloats out = call.out;
+        int outOffset = call.outOffset;
+        int outStride = call.outStride;
         requireLength(n);
         if (rows < 0 || firstRow < 0 || tokens < 0) {
             throw argument("firstRow " + firstRow + ", rows " + rows + ", tokens " + tokens + "; none may be negative");
@@ -151,44 +151,27 @@ public abstract class MachineLinear implements LinearKernel, AutoCloseable {
                     + " bytes in weights of " + weights.byteSize() + " bytes"
                     + (weights.isNative() ? "" : " on the heap; they must be off-heap"));
         }
-        long packedStride = packedBytes(n);
-        requireMemory("packed", packed, Math.multiplyExact(tokens, packedStride));
-        requireMemory("scratch", scratch, scratchBytes(n, tokens));
+        requireMemory("packed", call.packed, Math.multiplyExact(tokens, packedBytes(n)));
+        requireMemory("scratch", call.scratch, scratchBytes(n, tokens));
         if (outOffset < 0
                 || tokens > 1 && outStride < rows
                 || outOffset + (tokens - 1L) * outStride + rows > out.length()) {
             throw argument(tokens + " times " + rows + " results at " + outOffset + ", " + outStride
                     + " apart, in an array of " + out.length());
         }
-        LinearCode c = code();
-        try (LinearCall call = LinearCall.take()) {
-            call.code = c;
-            call.weights = weights;
-            call.rowBytes = rowBytes;
-            call.firstRow = firstRow;
-            call.rows = rows;
-            call.n = n;
-            call.packed = packed;
-            call.packedStride = packedStride;
-            call.tokens = tokens;
-            call.out = out;
-            call.outOffset = outOffset;
-            call.outStride = outStride;
-            call.scratch = scratch;
-            runChecked(call);
-        }
+        runChecked(code(), call);
     }
 
     /// Streams weight rows, up to four tokens a pass.
     ///
     /// @param from the first of the call's rows that is multiplied; those after it are, too
-    final void runRows(LinearCall call, int from) {
+    final void runRows(LinearCode k, LinearCall call, int from) {
         int block = call.tokens > RowLoop.MAX_TOKENS ? STREAM_ROWS_SHARED : STREAM_ROWS;
         for (int r = from; r < call.rows; r += block) {
             int count = Math.min(block, call.rows - r);
             for (int t = 0; t < call.tokens; t += RowLoop.MAX_TOKENS) {
                 int group = Math.min(RowLoop.MAX_TOKENS, call.tokens - t);
-                runGroup(call, call.code.rows[group - 1], r, count, t, group, block);
+                runGroup(call, k.rows[group - 1], r, count, t, group, block);
             }
         }
     }
@@ -201,6 +184,7 @@ public abstract class MachineLinear implements LinearKernel, AutoCloseable {
     final void runGroup(
             LinearCall call, MemorySegment function, int row, int rows, int firstToken, int tokens, int block) {
         long tokenBytes = (long) block * Float.BYTES;
+        long packedStride = packedBytes(call.n);
         NativeCall.plain(
                 function,
                 call.weights,
@@ -209,12 +193,32 @@ public abstract class MachineLinear implements LinearKernel, AutoCloseable {
                 call.rowAt(row),
                 call.rowBytes,
                 rows,
-                call.packedStride,
+                packedStride,
                 scalesOffset(call.n),
                 tokenBytes,
                 rowLength(call.n),
-                firstToken * call.packedStride);
-        call.copyOut(0, tokenBytes, firstToken, tokens, row, rows);
+                firstToken * packedStride);
+        copyOut(call, 0, tokenBytes, firstToken, tokens, row, rows);
+    }
+
+    /// Copies results from scratch memory to where they are wanted.
+    ///
+    /// @param at byte of scratch memory where the first result is
+    /// @param tokenBytes bytes from one token's results to the next one's
+    /// @param firstToken the first token that there are results of
+    /// @param count how many tokens there are results of
+    /// @param row the first row, counted from the first row of the call
+    /// @param rowCount results of each token
+    static void copyOut(LinearCall call, long at, long tokenBytes, int firstToken, int count, int row, int rowCount) {
+        for (int t = 0; t < count; t++) {
+            MemorySegment.copy(
+                    call.scratch,
+                    ValueLayout.JAVA_FLOAT,
+                    at + t * tokenBytes,
+                    call.out.array(),
+                    call.outOffset + (firstToken + t) * call.outStride + row,
+                    rowCount);
+        }
     }
 
     private LinearCode code() {

@@ -1,5 +1,6 @@
 package dev.tenon.kernels.x86.linear;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PairMicroKernel;
@@ -66,16 +67,16 @@ final class PairLinear {
     }
 
     /// Multiplies all rows of a call with all its tokens.
-    void run(LinearCall call) {
+    void run(LinearCode k, LinearCall call) {
         int tokens = call.tokens;
         if (takesQuads(call.n, tokens)) {
             int slots = evenTokens(tokens);
             PairFunctions.Functions f =
-                    call.code.pairs.quads(QuadPrefetch.index(format, call.rowBytes, slots / QuadLoop.TOKENS));
+                    k.pairs.quads(QuadPrefetch.index(format, call.rowBytes, slots / QuadLoop.TOKENS));
             spread(call, f, slots);
             runQuads(call, f, slots);
         } else {
-            PairFunctions.Functions f = call.code.pairs.pairs(tokens);
+            PairFunctions.Functions f = k.pairs.pairs(tokens);
             spread(call, f, tokens);
             runPairs(call, f);
         }
@@ -120,7 +121,7 @@ final class PairLinear {
     /// Copies the results of some rows out.
     private static void copy(LinearCall call, PairFunctions.Functions f, int row, int rows) {
         if (call.tokens < MachineLinear.DIRECT_TOKENS) {
-            call.copyOut(0, (long) PairScratch.OUT_ROWS * Float.BYTES, 0, call.tokens, row, rows);
+            MachineLinear.copyOut(call, 0, (long) PairScratch.OUT_ROWS * Float.BYTES, 0, call.tokens, row, rows);
             return;
         }
         MemorySegment to = call.out.view();
@@ -175,7 +176,7 @@ final class PairLinear {
                 (long) slots * pair.spreadBytes,
                 PackedActivations.scalesOffset(format, call.n),
                 slots,
-                call.packedStride,
+                PackedActivations.packedBytes(format, call.n),
                 0,
                 0);
     }

@@ -1,6 +1,8 @@
 package dev.tenon.kernels.x86.linear;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.kernels.x86.block.BlockCode;
+import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PanelShape;
 import dev.tenon.kernels.x86.call.NativeCall;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
@@ -37,17 +39,17 @@ final class PanelLinear {
     }
 
     /// Multiplies all rows of a call with all its tokens.
-    void run(LinearCall call) {
+    void run(LinearCode k, LinearCall call) {
         boolean direct = call.tokens >= MachineLinear.DIRECT_TOKENS;
         int whole = direct ? call.rows / shape.rows() * shape.rows() : 0;
         if (whole > 0) {
-            panels(call, 0, whole, call.out.view(), (long) call.outOffset * Float.BYTES, call.outStride);
+            panels(k, call, 0, whole, call.out.view(), (long) call.outOffset * Float.BYTES, call.outStride);
         }
         long results = resultsAt(call.n);
         for (int r = whole; r < call.rows; r += BLOCK) {
             int count = Math.min(BLOCK, call.rows - r);
-            panels(call, r, count, call.scratch, results, BLOCK);
-            call.copyOut(results, BLOCK_BYTES, 0, call.tokens, r, count);
+            panels(k, call, r, count, call.scratch, results, BLOCK);
+            MachineLinear.copyOut(call, results, BLOCK_BYTES, 0, call.tokens, r, count);
         }
     }
 
@@ -56,15 +58,16 @@ final class PanelLinear {
     /// @param row the first row
     /// @param results receives them
     /// @param at byte of `results` where they begin
-    private void panels(LinearCall call, int row, int rows, MemorySegment results, long at, int stride) {
+    private void panels(LinearCode k, LinearCall call, int row, int rows, MemorySegment results, long at, int stride) {
         int n = call.n;
-        PanelFunctions.Length functions = call.code.panels.of(n);
+        long packedStride = PackedActivations.packedBytes(format, n);
+        PanelFunctions.Length functions = k.panels.of(n);
         int most = Math.max(1, BRIEF_PRODUCTS / (shape.rows() * shape.many() * n));
         int fetches = PanelLoop.fetches(format, n, shape.rows(), shape.runs(call.tokens));
         long fetched = fetches * PanelLoop.fetchedBytes(format, n);
         long strideBytes = (long) stride * Float.BYTES;
         for (int p = 0; p < rows; p += shape.rows()) {
-            unpack(call, row + p, rows - p);
+            unpack(k, call, row + p, rows - p);
             long to = at + (long) p * Float.BYTES;
             long ahead = call.rowAt(row + p + shape.rows());
             long end = call.rowAt(row + Math.min(p + 2 * shape.rows(), rows));
@@ -83,7 +86,7 @@ final class PanelLinear {
                         call.packed,
                         call.scratch,
                         results,
-                        first * call.packedStride,
+                        first * packedStride,
                         strideBytes,
                         times,
                         to + first * strideBytes,
@@ -98,10 +101,10 @@ final class PanelLinear {
     }
 
     /// Unpacks a panel, or what there is of one: its lower part, then its upper part.
-    private void unpack(LinearCall call, int row, int rows) {
+    private void unpack(LinearCode k, LinearCall call, int row, int rows) {
         for (int r = 0; r < Math.min(rows, shape.rows()); r += shape.lanes()) {
             NativeCall.plain(
-                    call.code.unpack,
+                    k.unpack,
                     call.weights,
                     call.scratch,
                     call.scratch,

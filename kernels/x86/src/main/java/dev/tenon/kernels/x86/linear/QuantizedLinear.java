@@ -1,6 +1,7 @@
 package dev.tenon.kernels.x86.linear;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PairMicroKernel;
@@ -106,37 +107,34 @@ public final class QuantizedLinear extends MachineLinear {
     }
 
     @Override
-    void runChecked(LinearCall call) {
+    void runChecked(LinearCode k, LinearCall call) {
         if (pairs != null && pairs.takes(call.n, call.tokens)) {
-            pairs.run(call);
+            pairs.run(k, call);
             return;
         }
         if (usesPanels(call.tokens)) {
-            panels.run(call);
+            panels.run(k, call);
             return;
         }
         int done = 0;
-        if (call.tokens == 1
-                && call.code.streams != null
-                && call.n % BlockCode.SPAN == 0
-                && call.rows >= STREAM_ROWS_LEAST) {
+        if (call.tokens == 1 && k.streams != null && call.n % BlockCode.SPAN == 0 && call.rows >= STREAM_ROWS_LEAST) {
             done = call.rows / RowLoop512.STREAMS * RowLoop512.STREAMS;
-            runStreams(call, done);
+            runStreams(k, call, done);
         }
         if (done < call.rows) {
-            runRows(call, done);
+            runRows(k, call, done);
         }
     }
 
     /// Multiplies rows with one token.
     ///
     /// @param rows how many of the call's, a multiple of [RowLoop512#STREAMS]
-    private void runStreams(LinearCall call, int rows) {
+    private void runStreams(LinearCode k, LinearCall call, int rows) {
         for (int r = 0; r < rows; r += STREAM_ROWS) {
             int count = Math.min(STREAM_ROWS, rows - r);
             int each = count / RowLoop512.STREAMS;
             NativeCall.plain(
-                    call.code.streams,
+                    k.streams,
                     call.weights,
                     call.packed,
                     call.scratch,
@@ -148,7 +146,7 @@ public final class QuantizedLinear extends MachineLinear {
                     (long) each * Float.BYTES,
                     rowLength(call.n),
                     four == null ? 0 : SPREAD_OFFSET);
-            call.copyOut(0, 0, 0, 1, r, count);
+            copyOut(call, 0, 0, 0, 1, r, count);
         }
     }
 }

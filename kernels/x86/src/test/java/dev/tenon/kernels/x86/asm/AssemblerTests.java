@@ -65,6 +65,7 @@ class AssemblerTests {
                 hex("vpxor xmm3,xmm3,xmm3", false, "c5e1efdb", a -> a.zero(xmm(3))),
                 hex("vpaddd ymm1,ymm2,ymm3", false, "c5edfecb", a -> a.vpaddd(ymm(1), ymm(2), ymm(3))),
                 hex("vmovdqu ymm0,[rdi+0x22]", false, "c5fe6f4722", a -> a.vmovdqu(ymm(0), mem(Gpr.RDI, 34))),
+                hex("vpsllvd ymm1,ymm2,ymm3", false, "c4e26d47cb", a -> a.vpsllvd(ymm(1), ymm(2), ymm(3))),
                 hex("vpaddd zmm1,zmm2,zmm3", true, "62f16d48fecb", a -> a.vpaddd(zmm(1), zmm(2), zmm(3))),
                 hex("vpdpbusd zmm0,zmm1,zmm2", true, "62f2754850c2", a -> a.vpdpbusd(zmm(0), zmm(1), zmm(2))),
                 hex("vpdpbusd zmm16,zmm17,zmm18", true, "62a2754050c2", a -> a.vpdpbusd(zmm(16), zmm(17), zmm(18))),
@@ -137,6 +138,7 @@ class AssemblerTests {
                         vex("vpsrad ymm9,ymm9,0x18", a -> a.vpsrad(ymm(9), ymm(9), 24)),
                         vex("vpslld ymm9,ymm9,0x4", a -> a.vpslld(ymm(9), ymm(9), 4)),
                         vex("vpsrlvd ymm1,ymm2,ymm3", a -> a.vpsrlvd(ymm(1), ymm(2), ymm(3))),
+                        vex("vpsllvd ymm1,ymm2,[rdi+0x20]", a -> a.vpsllvd(ymm(1), ymm(2), mem(Gpr.RDI, 32))),
                         vex(
                                 "vpmaddubsw ymm11,ymm8,[r11+r12*2+0x20]",
                                 a -> a.vpmaddubsw(ymm(11), ymm(8), mem(Gpr.R11, Gpr.R12, 2, 32))),

@@ -130,7 +130,6 @@ class MachineAttentionTests {
                                 keyLength,
                                 valueLength,
                                 new AttentionRows(q, states[form][0], states[form][1], states[form][2], runs),
-                                runs.length / AttentionKernel.RUN,
                                 scratch);
                     }
                 }
@@ -161,7 +160,7 @@ class MachineAttentionTests {
             float[] sum = {0};
             float[] acc = new float[32];
             AttentionRows row = new AttentionRows(q, max, sum, acc, new int[] {0, 1, 0, 64});
-            kernel.attend(page, 0, shape.headBytes(32), 32, 32, row, 1, scratch);
+            kernel.attend(page, 0, shape.headBytes(32), 32, 32, row, scratch);
             assertEquals(200, max[0]);
             assertEquals(1, sum[0]);
             assertEquals(9, acc[0]);
@@ -239,9 +238,11 @@ class MachineAttentionTests {
             int runCount,
             MemorySegment scratch,
             int rows) {
+        AttentionRows query = rows(rows, runs);
+        query.runCount(runCount);
         BackendException e = assertThrows(
                 BackendException.class,
-                () -> kernel.attend(page, keysAt, valuesAt, 64, 64, rows(rows, runs), runCount, scratch),
+                () -> kernel.attend(page, keysAt, valuesAt, 64, 64, query, scratch),
                 Arrays.toString(runs));
         assertEquals(ErrorCode.ARGUMENT, e.code());
     }
@@ -253,7 +254,7 @@ class MachineAttentionTests {
             MachineAttention kernel = new MachineAttention(AttentionShape.Type.F16, set);
             MemorySegment head = arena.allocate(64 * 64 * 2, 64);
             MemorySegment scratch = arena.allocate(kernel.scratchBytes(64, 64), 64);
-            Runnable call = () -> kernel.attend(head, 0, 0, 64, 64, rows(1, 0, 1, 0, 64), 1, scratch);
+            Runnable call = () -> kernel.attend(head, 0, 0, 64, 64, rows(1, 0, 1, 0, 64), scratch);
             call.run();
             kernel.close();
             assertEquals(

@@ -64,9 +64,9 @@ class MachineElementsTests extends KernelContract {
     private static void run(ElementKernel kernel, int rows, int n, float[] x, float[] weight, float[] out) {
         MemorySegment from = MemorySegment.ofArray(x);
         MemorySegment to = MemorySegment.ofArray(out);
-        kernel.gate(Activation.SILU, rows, n, to, 0, from, 0, n, to, 0, n);
+        kernel.gate(Activation.SILU, rows, n, to, from, 0, n);
         kernel.norm(rows, to, 0, MemorySegment.ofArray(weight), 1e-5f, to, 0);
-        kernel.add(rows, n, from, 0, to, 0, n);
+        kernel.add(rows, n, from, to, 0, n);
     }
 
     @Test
@@ -76,21 +76,21 @@ class MachineElementsTests extends KernelContract {
         for (Kernel kernel : kernels) {
             ElementKernel elements = (ElementKernel) kernel;
             assertFalse(elements.accepts(Activation.RELU));
-            refused(() -> elements.add(2, 5, ten, 1, twenty, 0, 5));
-            refused(() -> elements.add(2, 5, twenty, 0, ten, 0, 6));
-            refused(() -> elements.add(1, 5, ten, -1, twenty, 0, 5));
-            refused(() -> elements.add(1, -5, ten, 0, twenty, 0, 5));
-            refused(() -> elements.add(-1, 5, ten, 0, twenty, 0, 5));
-            refused(() -> elements.add(2, 5, ten, 0, twenty, 0, Long.MAX_VALUE));
-            refused(() -> elements.add(1, 5, ten, Long.MAX_VALUE, twenty, 0, 5));
-            refused(() -> elements.add(1, 5, ten, 0, twenty.asReadOnly(), 0, 5));
+            refused(() -> elements.add(2, 5, ten, twenty, 1, 5));
+            refused(() -> elements.add(2, 5, twenty, ten, 0, 6));
+            refused(() -> elements.add(1, 5, ten, twenty, -1, 5));
+            refused(() -> elements.add(1, -5, ten, twenty, 0, 5));
+            refused(() -> elements.add(-1, 5, ten, twenty, 0, 5));
+            refused(() -> elements.add(2, 5, ten, twenty, 0, Long.MAX_VALUE));
+            refused(() -> elements.add(1, 5, ten, twenty, Long.MAX_VALUE, 5));
+            refused(() -> elements.add(1, 5, ten, twenty.asReadOnly(), 0, 5));
             refused(() -> elements.norm(3, twenty, 0, ten, 0, twenty, 0));
             refused(() -> elements.norm(1, twenty, 0, MemorySegment.NULL, 0, twenty, 0));
-            refused(() -> elements.gate(Activation.RELU, 1, 5, ten, 0, ten, 0, 5, ten, 0, 5));
-            refused(() -> elements.gate(Activation.SILU, 4, 5, twenty, 0, twenty, 0, 5, ten, 0, 5));
-            elements.add(2, 5, ten, 0, twenty, 10, 5);
-            elements.add(0, 5, ten, 0, twenty, 10, 5);
-            elements.add(3, 0, ten, 0, twenty, 10, 5);
+            refused(() -> elements.gate(Activation.RELU, 1, 5, ten, ten, 0, 5));
+            refused(() -> elements.gate(Activation.SILU, 4, 5, ten, twenty, 0, 5));
+            elements.add(2, 5, ten, twenty, 0, 5);
+            elements.add(0, 5, ten, twenty, 10, 5);
+            elements.add(3, 0, ten, twenty, 0, 5);
         }
     }
 
@@ -105,9 +105,9 @@ class MachineElementsTests extends KernelContract {
         MemorySegment ten = MemorySegment.ofArray(new float[10]);
         for (Kernel kernel : kernels) {
             MachineElements elements = (MachineElements) kernel;
-            elements.add(1, 10, ten, 0, ten, 0, 10);
+            elements.add(1, 10, ten, ten, 0, 10);
             elements.close();
-            BackendException e = assertThrows(BackendException.class, () -> elements.add(1, 10, ten, 0, ten, 0, 10));
+            BackendException e = assertThrows(BackendException.class, () -> elements.add(1, 10, ten, ten, 0, 10));
             assertEquals(ErrorCode.CLOSED, e.code());
             assertTrue(e.getMessage().contains(elements.name()), e.getMessage());
         }

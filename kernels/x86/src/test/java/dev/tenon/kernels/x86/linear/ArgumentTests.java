@@ -10,6 +10,7 @@ import com.sun.management.ThreadMXBean;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.cpu.Here;
 import java.lang.foreign.Arena;
@@ -34,6 +35,7 @@ class ArgumentTests {
     private MemorySegment weights;
     private MemorySegment packed;
     private MemorySegment scratch;
+    private LinearCall call;
     private long rowBytes;
 
     @BeforeEach
@@ -45,6 +47,7 @@ class ArgumentTests {
         weights = TestRows.weights(arena, FORMAT, ROWS, N, 1, 0).asReadOnly();
         packed = TestRows.pack(arena, kernel, TestRows.activations(TOKENS, N, 2), TOKENS, N);
         scratch = arena.allocate(kernel.scratchBytes(N, TOKENS), 64);
+        call = new LinearCall(scratch);
         rowBytes = FORMAT.code().rowBytes(N);
     }
 
@@ -67,7 +70,8 @@ class ArgumentTests {
     }
 
     private void run(MemorySegment w, int first, int rows, int tokens, HostFloats out, int offset, int stride) {
-        kernel.run(w, rowBytes, first, rows, N, packed, tokens, out, offset, stride, scratch);
+        kernel.run(
+                call.of(w, rowBytes, N).rows(first, rows).times(packed, tokens).to(out, offset, stride));
     }
 
     @Test
@@ -81,7 +85,11 @@ class ArgumentTests {
         refused("negative", () -> run(weights, 0, -1, 1, out, 0, ROWS));
         refused(
                 "rowBytes",
-                () -> kernel.run(weights, rowBytes - 1, 0, 1, N, packed, 1, new HostFloats(out), 0, ROWS, scratch));
+                () -> kernel.run(new LinearCall(scratch)
+                        .of(weights, rowBytes - 1, N)
+                        .rows(0, 1)
+                        .times(packed, 1)
+                        .to(new HostFloats(out), 0, ROWS)));
     }
 
     @Test
@@ -106,11 +114,18 @@ class ArgumentTests {
         refused("packed", () -> run(weights, 0, 1, TOKENS + 1, out, 0, 1));
         refused(
                 "packed",
-                () -> kernel.run(weights, rowBytes, 0, 1, N, packed.asSlice(4), 1, new HostFloats(out), 0, 1, scratch));
+                () -> kernel.run(new LinearCall(scratch)
+                        .of(weights, rowBytes, N)
+                        .rows(0, 1)
+                        .times(packed.asSlice(4), 1)
+                        .to(new HostFloats(out), 0, 1)));
         refused(
                 "scratch",
-                () -> kernel.run(
-                        weights, rowBytes, 0, 1, N, packed, 1, new HostFloats(out), 0, 1, scratch.asSlice(0, 64)));
+                () -> kernel.run(new LinearCall(scratch.asSlice(0, 64))
+                        .of(weights, rowBytes, N)
+                        .rows(0, 1)
+                        .times(packed, 1)
+                        .to(new HostFloats(out), 0, 1)));
         refused("packed", () -> kernel.pack(new HostFloats(new float[N]), 0, N, packed.asSlice(8)));
         refused("packed", () -> kernel.pack(new HostFloats(new float[N]), 0, N, packed, TOKENS));
         refused("token", () -> kernel.pack(new HostFloats(new float[N]), 0, N, packed, -1));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
 import dev.tenon.kernels.x86.cpu.Here;
@@ -55,7 +56,11 @@ class F16LinearTests {
                 float[] first = new float[MAX_TOKENS * MAX_ROWS];
                 for (int tokens : new int[] {MAX_TOKENS, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14}) {
                     float[] out = new float[MAX_TOKENS * MAX_ROWS];
-                    kernel.run(w, 2L * n, 0, MAX_ROWS, n, packed, tokens, new HostFloats(out), 0, MAX_ROWS, scratch);
+                    kernel.run(new LinearCall(scratch)
+                            .of(w, 2L * n, n)
+                            .rows(0, MAX_ROWS)
+                            .times(packed, tokens)
+                            .to(new HostFloats(out), 0, MAX_ROWS));
                     if (tokens == MAX_TOKENS) {
                         first = out;
                     } else {
@@ -95,7 +100,11 @@ class F16LinearTests {
                 MemorySegment packed = TestRows.pack(arena, kernel, TestRows.activations(1, n, 3), 1, n);
                 float[] out = new float[1];
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 1), 64);
-                kernel.run(w, 2L * n, 0, 1, n, packed, 1, new HostFloats(out), 0, 1, scratch);
+                kernel.run(new LinearCall(scratch)
+                        .of(w, 2L * n, n)
+                        .rows(0, 1)
+                        .times(packed, 1)
+                        .to(new HostFloats(out), 0, 1));
                 assertFalse(Float.isFinite(out[0]));
             }
         }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.cpu.FeatureSet;
@@ -124,7 +125,11 @@ class LinearKernelTests {
         int stride = rows + 1;
         float[] out = new float[2 + tokens * stride];
         Arrays.fill(out, 12345);
-        kernel.run(w, format.code().rowBytes(n), 1, rows, n, packed, tokens, new HostFloats(out), 2, stride, scratch);
+        kernel.run(new LinearCall(scratch)
+                .of(w, format.code().rowBytes(n), n)
+                .rows(1, rows)
+                .times(packed, tokens)
+                .to(new HostFloats(out), 2, stride));
         assertEquals(12345, out[0]);
         assertEquals(12345, out[1]);
         for (int t = 0; t < tokens; t++) {
@@ -153,23 +158,20 @@ class LinearKernelTests {
             for (List<Integer> alike :
                     List.of(List.of(100, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 64))) {
                 float[] first = new float[MAX_TOKENS * MAX_ROWS];
-                kernel.run(
-                        w,
-                        rowBytes,
-                        0,
-                        MAX_ROWS,
-                        n,
-                        packed,
-                        alike.getFirst(),
-                        new HostFloats(first),
-                        0,
-                        MAX_ROWS,
-                        scratch);
+                kernel.run(new LinearCall(scratch)
+                        .of(w, rowBytes, n)
+                        .rows(0, MAX_ROWS)
+                        .times(packed, alike.getFirst())
+                        .to(new HostFloats(first), 0, MAX_ROWS));
                 for (int tokens : alike) {
                     for (int from : new int[] {0, 1, 37}) {
                         float[] out = new float[MAX_TOKENS * MAX_ROWS];
                         int rows = MAX_ROWS - from;
-                        kernel.run(w, rowBytes, from, rows, n, packed, tokens, new HostFloats(out), 0, rows, scratch);
+                        kernel.run(new LinearCall(scratch)
+                                .of(w, rowBytes, n)
+                                .rows(from, rows)
+                                .times(packed, tokens)
+                                .to(new HostFloats(out), 0, rows));
                         for (int t = 0; t < Math.min(tokens, alike.getFirst()); t++) {
                             assertTrue(
                                     Arrays.equals(
@@ -204,7 +206,11 @@ class LinearKernelTests {
                 Arrays.setAll(plainRows, r -> new PlainRow(format, w, r * rowBytes, n));
                 for (int some : new int[] {1, 3, 5, 8, tokens}) {
                     float[] out = new float[some * rows];
-                    kernel.run(w, rowBytes, 0, rows, n, packed, some, new HostFloats(out), 0, rows, scratch);
+                    kernel.run(new LinearCall(scratch)
+                            .of(w, rowBytes, n)
+                            .rows(0, rows)
+                            .times(packed, some)
+                            .to(new HostFloats(out), 0, rows));
                     for (int t = 0; t < some; t++) {
                         for (int r = 0; r < rows; r++) {
                             float plain = plainRows[r].product(packed, t);
@@ -234,7 +240,11 @@ class LinearKernelTests {
                                 TestRows.pack(arena, kernel, TestRows.activations(tokens, n, n), tokens, n);
                         MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, tokens), 64);
                         long rowBytes = format.code().rowBytes(n);
-                        kernel.run(w, rowBytes, 0, rows, n, packed, tokens, new HostFloats(out[i]), 0, rows, scratch);
+                        kernel.run(new LinearCall(scratch)
+                                .of(w, rowBytes, n)
+                                .rows(0, rows)
+                                .times(packed, tokens)
+                                .to(new HostFloats(out[i]), 0, rows));
                     }
                 }
             }
@@ -259,18 +269,11 @@ class LinearKernelTests {
                     MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 12), 64);
                     for (int tokens : new int[] {1, 12}) {
                         float[] out = new float[12 * 3];
-                        kernel.run(
-                                w,
-                                format.code().rowBytes(n),
-                                0,
-                                3,
-                                n,
-                                packed,
-                                tokens,
-                                new HostFloats(out),
-                                0,
-                                3,
-                                scratch);
+                        kernel.run(new LinearCall(scratch)
+                                .of(w, format.code().rowBytes(n), n)
+                                .rows(0, 3)
+                                .times(packed, tokens)
+                                .to(new HostFloats(out), 0, 3));
                         for (int r = 0; r < 3; r++) {
                             double sum = 0;
                             double magnitude = 0;
@@ -312,8 +315,11 @@ class LinearKernelTests {
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 12), 64);
                 for (int tokens : new int[] {1, 12}) {
                     float[] out = new float[12 * 2];
-                    kernel.run(
-                            w, format.code().rowBytes(n), 0, 2, n, packed, tokens, new HostFloats(out), 0, 2, scratch);
+                    kernel.run(new LinearCall(scratch)
+                            .of(w, format.code().rowBytes(n), n)
+                            .rows(0, 2)
+                            .times(packed, tokens)
+                            .to(new HostFloats(out), 0, 2));
                     double[] q = TestRows.unpacked(format.code(), packed, 0, n);
                     for (int r = 0; r < 2; r++) {
                         double sum = 0;
@@ -416,8 +422,11 @@ class LinearKernelTests {
                 MemorySegment scratch = arena.allocate(kernel.scratchBytes(n, 12), 64);
                 for (int tokens : new int[] {1, 12}) {
                     float[] out = new float[12 * 2];
-                    kernel.run(
-                            w, format.code().rowBytes(n), 0, 2, n, packed, tokens, new HostFloats(out), 0, 2, scratch);
+                    kernel.run(new LinearCall(scratch)
+                            .of(w, format.code().rowBytes(n), n)
+                            .rows(0, 2)
+                            .times(packed, tokens)
+                            .to(new HostFloats(out), 0, 2));
                     for (int i = 0; i < tokens * 2; i++) {
                         assertFalse(Float.isFinite(out[i]), kernel + " hides " + bad);
                     }

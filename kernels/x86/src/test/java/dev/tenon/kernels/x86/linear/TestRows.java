@@ -155,6 +155,37 @@ final class TestRows {
                                                     Numbers.unsigned(
                                                             BitField.of(6).at(2).bytes(16, 1)))
                                             .with(1, -31))),
+                    0),
+            of(
+                    foreign(
+                            "SCALES_IN_A_ROW",
+                            BlockLayout.of(
+                                    256,
+                                    160 + 12 + 2,
+                                    Numbers.unsigned(BitField.of(5).at(14).bits(256, 5)),
+                                    16,
+                                    Scale.f16(
+                                            0,
+                                            Numbers.unsigned(
+                                                    BitField.of(6).at(2).bits(16, 6))))),
+                    0),
+            of(
+                    foreign(
+                            "SCALES_AND_MINIMUMS_IN_A_ROW",
+                            BlockLayout.of(
+                                            256,
+                                            128 + 12 + 2,
+                                            Numbers.unsigned(
+                                                    BitField.of(4).at(14).bits(256, 4)),
+                                            0,
+                                            Scale.f16(
+                                                    0,
+                                                    Numbers.unsigned(
+                                                            BitField.of(7).at(2).bits(8, 7))))
+                                    .withMinimums(Scale.f16(
+                                            0,
+                                            Numbers.unsigned(
+                                                    BitField.of(5).at(9).bits(8, 5))))),
                     0));
 
     private static Format of(QuantFormat format, int... factors) {

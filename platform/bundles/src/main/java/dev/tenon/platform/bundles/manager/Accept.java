@@ -5,7 +5,7 @@ import java.util.Set;
 
 /// What is refused unless whoever changes a bundle says that it is meant.
 public enum Accept {
-    /// Loaded models compute other logits, by more than rounding.
+    /// Loaded models compute other logits, by more than rounding, or formats decode blocks to other values.
     CHANGED_RESULTS("--accept-changed-results"),
     /// The version is lower than that of the bundle that it replaces, which was installed too.
     DOWNGRADE("--downgrade");

@@ -334,6 +334,9 @@ public final class BundleManager {
         for (int i = 0; i < parts.size(); i++) {
             long next = entered.get(i).getBundleId();
             Phase.CHECK.check(parts.get(i), () -> engine.check(next, places.get(next)));
+            if (!changedResults) {
+                Phase.RESULTS.check(parts.get(i), () -> engine.changedFormats(next, places.get(next)));
+            }
         }
         if (asked.old() == null) {
             engine.release(entered.getFirst().getBundleId());

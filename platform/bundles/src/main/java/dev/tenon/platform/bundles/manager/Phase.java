@@ -14,6 +14,7 @@ enum Phase {
     START("did not start"),
     IDS("was refused"),
     CHECK("failed its self-check"),
+    RESULTS("computes something else"),
     COMMAND("cannot take over the running command"),
     MODELS("cannot run a loaded model");
 
@@ -82,8 +83,9 @@ enum Phase {
         ///
         /// @param asked the bundle that was to come
         TenonException refusal(Part asked) {
-            boolean results =
-                    getCause() instanceof TenonException known && known.code().equals(ErrorCode.BUNDLE_RESULTS);
+            boolean results = phase == RESULTS
+                    || getCause() instanceof TenonException known
+                            && known.code().equals(ErrorCode.BUNDLE_RESULTS);
             String user = part == asked ? "" : ": " + part.jar().title() + ", which uses it,";
             String kept = asked.old() == null
                     ? ". Nothing of it runs"
@@ -93,7 +95,7 @@ enum Phase {
                     : phase == IDS ? ErrorCode.DUPLICATE_ID : ErrorCode.BUNDLE_REJECTED;
             return new TenonException(
                     code,
-                    asked.jar().title() + user + " " + (results ? "computes something else" : phase.failed) + ": "
+                    asked.jar().title() + user + " " + (results ? RESULTS.failed : phase.failed) + ": "
                             + Failures.innermost(getCause()) + kept
                             + (results
                                     ? ". 'tenon bundles update " + Accept.CHANGED_RESULTS.option()

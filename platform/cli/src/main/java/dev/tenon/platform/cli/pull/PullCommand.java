@@ -57,8 +57,8 @@ public final class PullCommand implements TenonCommand {
             index = "0",
             paramLabel = "SOURCE",
             description =
-                    "owner/repo[:quant] on the hub (default quant: Q4_K_M), ID:MODEL of a bundle's registry, or an"
-                            + " http(s) URL.")
+                    "owner/repo[:quant] on the hub (default quant: Q4_K_M), ollama:NAME[:TAG], ID:MODEL of a bundle's"
+                            + " registry, or an http(s) URL.")
     private String source;
 
     @Option(names = "--sha256", paramLabel = "HEX", description = "The expected checksum of a file from a URL.")

@@ -29,9 +29,9 @@ import java.util.stream.Collectors;
 
 /// Tries the services of a bundle before models use them.
 ///
-/// A backend and a kernel compute a [TinyModel] and are compared with its scalar arithmetic. A format
-/// decodes the same blocks to the same values as the version that it replaces: another decoding is
-/// another model. What loaded models compute on it is tried when they move to it ([TrialLogits]).
+/// A backend and a kernel compute a [TinyModel] and are compared with its scalar arithmetic. A format's
+/// layout says what its decoder does. What loaded models compute on it is tried when they move to it
+/// ([TrialLogits]).
 public final class SelfCheck {
     /// Greatest error of the logits relative to the reference: kernels may round activations to 8 bits.
     private static final double TOLERANCE = 0.05;
@@ -64,7 +64,8 @@ public final class SelfCheck {
         for (Object service : services) {
             try {
                 switch (service) {
-                    case QuantFormat format -> format(format, before).ifPresent(wrong::add);
+                    case QuantFormat format ->
+                        format.layout().flatMap(given -> layout(format, given)).ifPresent(wrong::add);
                     case Backend backend -> backend(backend, services, before).ifPresent(wrong::add);
                     case KernelProvider provider -> wrong.addAll(kernels(provider, services));
                     case EndpointProvider provider -> endpoints(provider).ifPresent(wrong::add);
@@ -83,6 +84,36 @@ public final class SelfCheck {
         return wrong;
     }
 
+    /// Looks for formats that decode a block to other values than the version that they replace: that makes another
+    /// model of each file in them.
+    ///
+    /// @param bundle number of the bundle, which may be held
+    /// @param replaced number of the bundle that it replaces, or -1
+    /// @return what has changed, a line each; empty if nothing has
+    public List<String> changedFormats(long bundle, long replaced) {
+        List<String> changed = new ArrayList<>();
+        for (Object service : registry.servicesOf(bundle)) {
+            for (Object before : replaced < 0 ? List.of() : registry.servicesOf(replaced)) {
+                if (service instanceof QuantFormat format
+                        && before instanceof QuantFormat old
+                        && old.id().equals(format.id())) {
+                    changed(format, old).ifPresent(changed::add);
+                }
+            }
+        }
+        return changed;
+    }
+
+    private static Optional<String> changed(QuantFormat format, QuantFormat old) {
+        boolean same = old.ggmlType() == format.ggmlType()
+                && old.blockSize() == format.blockSize()
+                && old.blockBytes() == format.blockBytes();
+        return same
+                ? decoding(format, old::dequantize, "the version it replaces")
+                : Optional.of("format " + format.id() + " has another number or other blocks than the version it"
+                        + " replaces");
+    }
+
     /// Asks for what a server asks for; impossible methods and paths are refused as they are made.
     private static Optional<String> endpoints(EndpointProvider provider) {
         List<String> paths = provider.endpoints().stream()
@@ -98,25 +129,6 @@ public final class SelfCheck {
     /// A way to decode blocks, as that of a format.
     private interface Decoder {
         void decode(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n);
-    }
-
-    private static Optional<String> format(QuantFormat format, List<Object> before) {
-        Optional<String> layout = format.layout().flatMap(given -> layout(format, given));
-        if (layout.isPresent()) {
-            return layout;
-        }
-        for (Object service : before) {
-            if (service instanceof QuantFormat old && old.id().equals(format.id())) {
-                if (old.ggmlType() != format.ggmlType()
-                        || old.blockSize() != format.blockSize()
-                        || old.blockBytes() != format.blockBytes()) {
-                    return Optional.of("format " + format.id() + " has another type number or block layout than the"
-                            + " version it replaces");
-                }
-                return decoding(format, old::dequantize, "the version it replaces");
-            }
-        }
-        return Optional.empty();
     }
 
     /// Kernels are made of the layout, and others run through the decoder: both must say the same.

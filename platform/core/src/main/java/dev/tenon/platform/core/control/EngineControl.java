@@ -28,12 +28,19 @@ public interface EngineControl {
     int services(long bundle);
 
     /// Tries the services of a bundle: backends and kernels compute a tiny model and are compared with
-    /// scalar arithmetic; formats decode as the version that they replace does.
+    /// scalar arithmetic; the decoders of formats with their layouts.
     ///
     /// @param bundle number of the bundle, which may be held
     /// @param replaced number of the bundle that it replaces, or -1
     /// @return what is wrong, a line each; empty if nothing is
     List<String> check(long bundle, long replaced);
+
+    /// Tells which formats of a bundle decode a block to other values than the version that they replace.
+    ///
+    /// @param bundle number of the bundle, which may be held
+    /// @param replaced number of the bundle that it replaces, or -1
+    /// @return what has changed, a line each; empty if nothing has
+    List<String> changedFormats(long bundle, long replaced);
 
     /// Tells which services of some bundles are not offered, or would not be, since other bundles have their
     /// ids and no setting names those to offer.

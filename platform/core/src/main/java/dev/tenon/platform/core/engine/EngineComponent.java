@@ -177,6 +177,11 @@ public final class EngineComponent implements Engine, EngineControl, EndpointSou
     }
 
     @Override
+    public List<String> changedFormats(long bundle, long replaced) {
+        return new SelfCheck(registry).changedFormats(bundle, replaced);
+    }
+
+    @Override
     public List<String> refusedIds(Set<Long> bundles, Set<Long> replaced) {
         return registry.refused(bundles, replaced).stream().map(this::text).toList();
     }

@@ -57,7 +57,7 @@ public final class ModelWeights implements Weights {
                         weight.name()));
                 continue;
             }
-            Optional<QuantFormat> format = registry.format(info.ggmlType());
+            Optional<QuantFormat> format = registry.format(info.ggmlType()).filter(known -> readsAsOpened(known, info));
             if (format.isEmpty()) {
                 undecodable
                         .computeIfAbsent(info.ggmlType(), type -> new ArrayList<>())
@@ -67,7 +67,7 @@ public final class ModelWeights implements Weights {
             entries.put(weight.name(), new Entry(info, format.get(), adapters.data(weight.name(), info, file)));
         }
         List<Issue> unsupported = new ArrayList<>();
-        undecodable.forEach((type, names) -> unsupported.add(undecodable(type, names)));
+        undecodable.forEach((type, names) -> unsupported.add(undecodable(type, names, registry.format(type))));
         unsupported.addAll(leftOver);
         if (!broken.isEmpty()) {
             broken.addAll(unsupported);
@@ -85,8 +85,20 @@ public final class ModelWeights implements Weights {
         return new ModelWeights(entries);
     }
 
+    /// Whether a format has the blocks by which the file was opened; a later version of its bundle may have others.
+    private static boolean readsAsOpened(QuantFormat format, TensorInfo info) {
+        return info.cols() % format.blockSize() == 0 && format.bytesFor(info.elements()) == info.sizeBytes();
+    }
+
     /// One issue for all tensors of a type that no installed format decodes.
-    private static Issue undecodable(int type, List<String> tensors) {
+    private static Issue undecodable(int type, List<String> tensors, Optional<QuantFormat> changed) {
+        if (changed.isPresent()) {
+            return Issue.error(
+                    ErrorCode.MODEL_TENSOR_FORMAT,
+                    "format " + changed.get().id() + " has other blocks than when the file was opened; make the file"
+                            + " again, in the blocks that it has now",
+                    tensors.getFirst());
+        }
         String name = TensorTypes.standard()
                 .find(type)
                 .map(known -> " (" + known.name() + ")")

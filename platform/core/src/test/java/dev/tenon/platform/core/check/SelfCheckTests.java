@@ -1,6 +1,7 @@
 package dev.tenon.platform.core.check;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
@@ -69,5 +70,26 @@ class SelfCheckTests {
         assertEquals(
                 List.of("format EIGHT has blocks of 8 values in 12 bytes; its layout has 8 in 10"),
                 check(new Format(layout(0), layout(0), 12)));
+    }
+
+    @Test
+    void aFormatThatDecodesOtherwiseThanTheVersionBeforeHasChanged() {
+        Format before = new Format(layout(0), layout(0), 10);
+        assertEquals(List.of(), changed(before, new Format(layout(0), layout(0), 10)));
+        String values = changed(before, new Format(layout(1), layout(1), 10)).getFirst();
+        assertTrue(values.matches("format EIGHT decodes element .*; the version it replaces decodes it to .*"), values);
+        assertEquals(
+                List.of("format EIGHT has another number or other blocks than the version it replaces"),
+                changed(before, new Format(layout(0), layout(0), 12)));
+    }
+
+    private static List<String> changed(Format before, Format next) {
+        ServiceRegistry registry = new ServiceRegistry();
+        registry.add(before, 1);
+        registry.hold(2);
+        registry.add(next, 2);
+        SelfCheck check = new SelfCheck(registry);
+        assertEquals(List.of(), check.changedFormats(2, -1));
+        return check.changedFormats(2, 1);
     }
 }

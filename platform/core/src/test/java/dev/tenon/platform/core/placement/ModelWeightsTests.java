@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// The weights of experts and parts of tensors against the shapes in a file.
@@ -70,7 +71,8 @@ class ModelWeightsTests {
     }
 
     private static TensorInfo tensor(String name, Long... shape) {
-        return new TensorInfo(name, 1, List.of(shape), 0, 0, 0);
+        long elements = Stream.of(shape).reduce(1L, (a, b) -> a * b);
+        return new TensorInfo(name, 1, List.of(shape), 0, 0, Short.BYTES * elements);
     }
 
     /// An embedding of 16 and 8 experts, whose gate and up rows are one tensor.
@@ -119,6 +121,16 @@ class ModelWeightsTests {
         assertEquals(1, e.issues().size(), e.getMessage());
         String text = e.issues().getFirst().message();
         assertTrue(text.contains("34 (TQ1_0) of 2 tensors, the first being table"), text);
+    }
+
+    /// A later version of a bundle may have another layout than the one by which the file was opened.
+    @Test
+    void aFormatWithOtherBlocksThanWhenTheFileWasOpenedIsRefused() {
+        TensorInfo longer = new TensorInfo("gate_up", 1, List.of(16L, 6L, 8L), 0, 0, 3 * 16 * 6 * 8);
+        UnsupportedModelException e = assertThrows(UnsupportedModelException.class, () -> find(longer));
+        assertEquals(ErrorCode.MODEL_TENSOR_FORMAT, e.issues().getFirst().code());
+        assertTrue(
+                e.getMessage().contains("format F16 has other blocks than when the file was opened"), e.getMessage());
     }
 
     @Test

@@ -25,6 +25,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.regex.Pattern;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
+import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -378,6 +379,10 @@ public final class Exchange implements HttpCall {
         }
         if (error.retryAfterSeconds() > 0) {
             response.getHeaders().put(HttpHeader.RETRY_AFTER, error.retryAfterSeconds());
+        }
+        if (error.status() == HttpStatus.NOT_IMPLEMENTED_501) {
+            // The clients of OpenAI and Anthropic send again what ends with a status from 500 on.
+            response.getHeaders().put("X-Should-Retry", "false");
         }
         json(error.status(), body);
     }

@@ -34,37 +34,23 @@ public interface AttentionMath {
     /// sum up to date; positions outside `[from, to)` get the weight 0. The weights are summed in 32
     /// strands and then as a tree.
     ///
-    /// @param scores `[rows, TILE]` and [#SPARE] more
+    /// @param rows scores and states
     /// @param row which row
     /// @param from first visible position
     /// @param to position after the last visible one
-    /// @param max running maxima
-    /// @param sum running sums
-    /// @param keep receives what the sums so far are to be multiplied with
-    void weigh(float[] scores, int row, int from, int to, float[] max, float[] sum, float[] keep);
+    void weigh(SoftmaxRows rows, int row, int from, int to);
 
     /// Computes `acc = acc * keep + sum over p of weights[p] * values[p]` in ascending order of `p` in
     /// `[from, to)`.
     ///
-    /// @param acc `[rows, stride]`, weighted values so far
+    /// @param rows weights and states
     /// @param first first row
-    /// @param rows number of rows
-    /// @param stride elements of a row, a multiple of [#ALIGN]
-    /// @param keep factors of the rows
-    /// @param weights `[rows, TILE]`
+    /// @param count number of rows
+    /// @param stride elements of a row of values, a multiple of [#ALIGN]
     /// @param values `[TILE, stride]`
     /// @param from first position
     /// @param to position after the last
-    void mix(
-            float[] acc,
-            int first,
-            int rows,
-            int stride,
-            float[] keep,
-            float[] weights,
-            float[] values,
-            int from,
-            int to);
+    void mix(SoftmaxRows rows, int first, int count, int stride, float[] values, int from, int to);
 
     /// Converts the int8 levels of a tile of keys: `keys[i * TILE + p] = levels[i * TILE + p] * scales[i /
     /// 32 * TILE + p]`.

@@ -19,7 +19,11 @@ final class ScalarAttention implements AttentionMath {
     }
 
     @Override
-    public void weigh(float[] scores, int row, int from, int to, float[] max, float[] sum, float[] keep) {
+    public void weigh(SoftmaxRows rows, int row, int from, int to) {
+        float[] scores = rows.scores();
+        float[] max = rows.max();
+        float[] sum = rows.sum();
+        float[] keep = rows.keep();
         int at = row * TILE;
         float newMax = max[row];
         for (int p = 0; p < TILE; p++) {
@@ -45,17 +49,11 @@ final class ScalarAttention implements AttentionMath {
     }
 
     @Override
-    public void mix(
-            float[] acc,
-            int first,
-            int rows,
-            int stride,
-            float[] keep,
-            float[] weights,
-            float[] values,
-            int from,
-            int to) {
-        for (int r = first; r < first + rows; r++) {
+    public void mix(SoftmaxRows rows, int first, int count, int stride, float[] values, int from, int to) {
+        float[] acc = rows.acc();
+        float[] keep = rows.keep();
+        float[] weights = rows.scores();
+        for (int r = first; r < first + count; r++) {
             for (int i = 0; i < stride; i++) {
                 float a = acc[r * stride + i] * keep[r];
                 for (int p = from; p < to; p++) {

@@ -88,7 +88,10 @@ public final class VectorAttention implements AttentionMath {
     }
 
     @Override
-    public void weigh(float[] scores, int row, int from, int to, float[] max, float[] sum, float[] keep) {
+    public void weigh(SoftmaxRows rows, int row, int from, int to) {
+        float[] scores = rows.scores();
+        float[] max = rows.max();
+        float[] sum = rows.sum();
         int at = row * TILE;
         if (from > 0 || to < TILE) {
             Arrays.fill(scores, at, at + from, Float.NEGATIVE_INFINITY);
@@ -99,7 +102,7 @@ public final class VectorAttention implements AttentionMath {
         int strands = scores.length - SPARE;
         exponentials(scores, at, newMax, strands);
         float factor = oldMax == newMax ? 1 : Exp.exp(oldMax - newMax);
-        keep[row] = factor;
+        rows.keep()[row] = factor;
         max[row] = newMax;
         sum[row] = Math.fma(sum[row], factor, Strands.sum(scores, strands));
     }
@@ -125,40 +128,25 @@ public final class VectorAttention implements AttentionMath {
     }
 
     @Override
-    public void mix(
-            float[] acc,
-            int first,
-            int rows,
-            int stride,
-            float[] keep,
-            float[] weights,
-            float[] values,
-            int from,
-            int to) {
+    public void mix(SoftmaxRows rows, int first, int count, int stride, float[] values, int from, int to) {
         int r = first;
-        for (; r + 4 <= first + rows; r += 4) {
+        for (; r + 4 <= first + count; r += 4) {
             for (int c = 0; c < stride; c += 2 * LANES) {
-                mix4(acc, r * stride + c, stride, keep, r, weights, values, c, from, to);
+                mix4(rows, r, stride, values, c, from, to);
             }
         }
-        for (; r < first + rows; r++) {
+        for (; r < first + count; r++) {
             for (int c = 0; c < stride; c += 2 * LANES) {
-                mix1(acc, r * stride + c, stride, keep[r], weights, r * TILE, values, c, from, to);
+                mix1(rows, r, stride, values, c, from, to);
             }
         }
     }
 
-    private static void mix4(
-            float[] acc,
-            int o,
-            int stride,
-            float[] keep,
-            int r,
-            float[] weights,
-            float[] values,
-            int c,
-            int from,
-            int to) {
+    private static void mix4(SoftmaxRows rows, int r, int stride, float[] values, int c, int from, int to) {
+        float[] acc = rows.acc();
+        float[] keep = rows.keep();
+        float[] weights = rows.scores();
+        int o = r * stride + c;
         FloatVector a0 = FloatVector.fromArray(F, acc, o).mul(keep[r]);
         FloatVector a1 = FloatVector.fromArray(F, acc, o + LANES).mul(keep[r]);
         FloatVector b0 = FloatVector.fromArray(F, acc, o + stride).mul(keep[r + 1]);
@@ -194,17 +182,12 @@ public final class VectorAttention implements AttentionMath {
         d1.intoArray(acc, o + 3 * stride + LANES);
     }
 
-    private static void mix1(
-            float[] acc,
-            int o,
-            int stride,
-            float keep,
-            float[] weights,
-            int w,
-            float[] values,
-            int c,
-            int from,
-            int to) {
+    private static void mix1(SoftmaxRows rows, int r, int stride, float[] values, int c, int from, int to) {
+        float[] acc = rows.acc();
+        float[] weights = rows.scores();
+        float keep = rows.keep()[r];
+        int o = r * stride + c;
+        int w = r * TILE;
         FloatVector a0 = FloatVector.fromArray(F, acc, o).mul(keep);
         FloatVector a1 = FloatVector.fromArray(F, acc, o + LANES).mul(keep);
         for (int p = from; p < to; p++) {

@@ -2,9 +2,9 @@ package dev.tenon.backend.cpu.vector.kernel.layout;
 
 import dev.tenon.api.quant.layout.Numbers;
 import dev.tenon.api.quant.layout.Numbers.Piece;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.layout.ByteStep.Finish;
 import dev.tenon.backend.cpu.vector.kernel.layout.ByteStep.Place;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -114,17 +114,14 @@ final class ByteNumbers {
 
     /// Unpacks numbers of some rows.
     ///
-    /// @param w weights
-    /// @param at where the first row's span begins
-    /// @param apart bytes to the next row's span
-    /// @param rows number of rows
+    /// @param rows the rows
     /// @param blocks blocks of each
     /// @param out receives the numbers, those of a block padded
     /// @param first index of the first
     /// @param outApart bytes to those of the next row
-    void read(MemorySegment w, long at, long apart, int rows, int blocks, byte[] out, int first, int outApart) {
+    void read(RowSpans rows, int blocks, byte[] out, int first, int outApart) {
         for (ByteStep step : steps) {
-            step.run(w, at, apart, rows, blocks * perBlock, out, first, outApart);
+            step.run(rows, blocks * perBlock, out, first, outApart);
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.tenon.backend.cpu.vector.kernel.layout;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
-import java.lang.foreign.MemorySegment;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import java.util.List;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.VectorOperators;
@@ -45,15 +45,12 @@ abstract class ByteStep {
 
     /// Runs the step for some rows.
     ///
-    /// @param w weights
-    /// @param at where the first row's span begins
-    /// @param apart bytes to the next row's span
-    /// @param rows number of rows
+    /// @param rows the rows
     /// @param numbers numbers of each
     /// @param out receives them
     /// @param first index of the first row's first number
     /// @param outApart numbers to the next row's
-    abstract void run(MemorySegment w, long at, long apart, int rows, int numbers, byte[] out, int first, int outApart);
+    abstract void run(RowSpans rows, int numbers, byte[] out, int first, int outApart);
 
     /// {@return places within so many numbers}
     ///

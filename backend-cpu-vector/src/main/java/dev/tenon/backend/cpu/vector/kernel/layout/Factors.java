@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel.layout;
 import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.api.quant.layout.Numbers;
 import dev.tenon.api.quant.layout.Scale;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
@@ -14,6 +15,9 @@ final class Factors {
     private final FloatNumbers numbers;
 
     private final int count;
+    /// Values of a block.
+    private final int size;
+    private final int blockBytes;
     private final float step;
     private final float offset;
     private final float factor;
@@ -28,14 +32,17 @@ final class Factors {
     /// @param span where they are
     /// @param factor what they are multiplied with, a power of two or its negative
     /// @param group values under one of the numbers that are written
-    /// @param bytes whether their numbers are given as bytes
-    Factors(Scale scale, Span span, float factor, int group, boolean bytes) {
+    /// @param blockBytes bytes to the numbers of the next block, if they are given as bytes; otherwise 0
+    Factors(Scale scale, Span span, float factor, int group, int blockBytes) {
+        boolean bytes = blockBytes > 0;
         common = scale.common().map(all -> new FloatNumbers(all, span, 1)).orElse(null);
         int each = span.size() / scale.count() / group;
         numbers = bytes ? null : new FloatNumbers(scale.numbers(), span, each);
         repeat = bytes ? each : 1;
         commonAt = bytes && repeat == 1 && span.blocks() == 1 && common != null ? common.halfAt(0) : -1;
         count = bytes ? scale.count() : scale.count() * each;
+        size = span.size();
+        this.blockBytes = blockBytes;
         step = scale.step();
         offset = scale.offset();
         this.factor = factor;
@@ -51,39 +58,24 @@ final class Factors {
 
     /// Computes the factors of some rows.
     ///
-    /// @param w weights
-    /// @param at where the first row's span begins
-    /// @param apart bytes to the next row's span
-    /// @param rows number of rows
-    /// @param blocks blocks of each
+    /// @param rows the rows
     /// @param bytes their numbers, if those are bytes: [Span#VALUES] a row
     /// @param from index of the first
-    /// @param blockBytes bytes to those of the next block
     /// @param out receives the factors, and what does not count after them
     /// @param to index of the first
     /// @param outApart floats to those of the next row
-    void read(
-            MemorySegment w,
-            long at,
-            long apart,
-            int rows,
-            int blocks,
-            byte[] bytes,
-            int from,
-            int blockBytes,
-            float[] out,
-            int to,
-            int outApart) {
-        MemorySegment base = Memory.base(w);
+    void read(RowSpans rows, byte[] bytes, int from, float[] out, int to, int outApart) {
         if (commonAt >= 0) {
-            one(base, at, apart, rows, bytes, from, out, to, outApart);
+            one(rows, bytes, from, out, to, outApart);
             return;
         }
-        for (int r = 0; r < rows; r++) {
-            long p = at + r * apart;
+        MemorySegment base = Memory.base(rows.weights);
+        int blocks = rows.n / size;
+        for (int r = 0; r < rows.rows; r++) {
+            long p = rows.at(r);
             int o = to + r * outApart;
             if (numbers == null) {
-                multiply(base, p, blocks, bytes, from + r * Span.VALUES, blockBytes, out, o);
+                multiply(base, p, blocks, bytes, from + r * Span.VALUES, out, o);
             } else {
                 numbers.read(base, p, blocks * count, out, o);
                 if (!plain) {
@@ -97,18 +89,10 @@ final class Factors {
     }
 
     /// The usual case: a block is the span.
-    private void one(
-            MemorySegment base,
-            long at,
-            long apart,
-            int rows,
-            byte[] bytes,
-            int from,
-            float[] out,
-            int to,
-            int outApart) {
-        for (int r = 0; r < rows; r++) {
-            float all = factor * Species.f16(base, at + r * apart + commonAt & Memory.ADDRESS);
+    private void one(RowSpans rows, byte[] bytes, int from, float[] out, int to, int outApart) {
+        MemorySegment base = Memory.base(rows.weights);
+        for (int r = 0; r < rows.rows; r++) {
+            float all = factor * Species.f16(base, rows.at(r) + commonAt & Memory.ADDRESS);
             int f = from + r * Span.VALUES;
             int o = to + r * outApart;
             FloatVector number = Species.floats(bytes, f);
@@ -120,8 +104,7 @@ final class Factors {
         }
     }
 
-    private void multiply(
-            MemorySegment base, long at, int blocks, byte[] bytes, int from, int blockBytes, float[] out, int to) {
+    private void multiply(MemorySegment base, long at, int blocks, byte[] bytes, int from, float[] out, int to) {
         for (int b = 0; b < blocks; b++) {
             float all = common == null ? factor : factor * common.get(base, at, b);
             for (int i = 0; i < count; i += Species.LANES) {

@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel.layout;
 import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.api.quant.layout.BlockLayout;
 import dev.tenon.api.quant.layout.CodeBook;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -57,27 +58,25 @@ final class LevelReader {
 
     /// Reads the levels of some rows.
     ///
-    /// @param w weights
-    /// @param at where the first row's span begins
-    /// @param apart bytes to the next row's span
-    /// @param rows number of rows
-    /// @param n values of each
+    /// @param rows the rows
     /// @param out receives the levels
     /// @param outApart levels to those of the next row
-    void read(MemorySegment w, long at, long apart, int rows, int n, byte[] out, int outApart) {
+    void read(RowSpans rows, byte[] out, int outApart) {
+        int n = rows.n;
+        MemorySegment w = rows.weights;
         if (single != null) {
-            single.read(w, at, apart, rows, n / size, out, 0, outApart);
+            single.read(rows, n / size, out, 0, outApart);
         } else {
-            for (int r = 0; r < rows; r++) {
-                readEntries(Memory.base(w), at + r * apart, n, out, r * outApart);
+            for (int r = 0; r < rows.rows; r++) {
+                readEntries(Memory.base(w), rows.at(r), n, out, r * outApart);
             }
         }
-        for (int r = 0; r < rows; r++) {
+        for (int r = 0; r < rows.rows; r++) {
             if (signs != null) {
-                signs.apply(w, at + r * apart, n, out, r * outApart);
+                signs.apply(w, rows.at(r), n, out, r * outApart);
             }
             if (shifts != null) {
-                shifts.apply(w, at + r * apart, n, out, r * outApart);
+                shifts.apply(w, rows.at(r), n, out, r * outApart);
             }
         }
     }

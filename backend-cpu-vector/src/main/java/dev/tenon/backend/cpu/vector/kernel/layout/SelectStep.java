@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel.layout;
 
 import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.api.quant.layout.Numbers.Piece;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -48,16 +49,16 @@ final class SelectStep extends ByteStep {
     }
 
     @Override
-    void run(MemorySegment w, long at, long apart, int rows, int numbers, byte[] out, int first, int outApart) {
-        MemorySegment base = Memory.base(w);
+    void run(RowSpans rows, int numbers, byte[] out, int first, int outApart) {
+        MemorySegment base = Memory.base(rows.weights);
         ByteVector e = ByteVector.fromArray(BYTES, even, 0);
         ByteVector u = ByteVector.fromArray(BYTES, odd, 0);
         ShortVector ef = ShortVector.fromArray(ShortVector.SPECIES_128, evenFactors, 0);
         ShortVector of = ShortVector.fromArray(ShortVector.SPECIES_128, oddFactors, 0);
         ByteVector mask = ByteVector.fromArray(BYTES, masks, 0);
         int places = places(numbers);
-        for (int r = 0; r < rows; r++) {
-            long p = at + r * apart;
+        for (int r = 0; r < rows.rows; r++) {
+            long p = rows.at(r);
             int o = first + r * outApart;
             for (int i = 0; i < places; i++) {
                 ByteVector v = ByteVector.fromMemorySegment(BYTES, base, p + from[i] & Memory.ADDRESS, Species.LE);

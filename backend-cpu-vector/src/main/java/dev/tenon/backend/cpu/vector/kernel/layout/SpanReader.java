@@ -3,7 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel.layout;
 import dev.tenon.api.quant.layout.BlockLayout;
 import dev.tenon.api.quant.layout.Numbers;
 import dev.tenon.api.quant.layout.Scale;
-import java.lang.foreign.MemorySegment;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import java.util.Optional;
 
 /// Reads the blocks of a layout, up to 256 values of a row at a time, as int8 levels and float32 factors:
@@ -40,14 +40,16 @@ public final class SpanReader {
         boolean scaleBytes = Factors.areBytes(first);
         boolean offsetBytes = second.filter(n -> Factors.areBytes(n) && (!scaleBytes || n.type() == first.type()))
                 .isPresent();
-        scales = new Factors(layout.scales().get(), span, Math.scalb(1f, -numbers.power()), group, scaleBytes);
-        offsets = layout.minimums()
-                .map(scale -> new Factors(scale, span, -1, group, offsetBytes))
-                .orElse(null);
         Optional<Numbers> whole = scaleBytes
                 ? Optional.of(offsetBytes ? first.then(second.orElseThrow()) : first)
                 : second.filter(_ -> offsetBytes);
         bytes = whole.map(all -> ByteNumbers.of(all, span, 0, new byte[0])).orElse(null);
+        int blockBytes = bytes == null ? 0 : bytes.perBlock();
+        scales = new Factors(
+                layout.scales().get(), span, Math.scalb(1f, -numbers.power()), group, scaleBytes ? blockBytes : 0);
+        offsets = layout.minimums()
+                .map(scale -> new Factors(scale, span, -1, group, offsetBytes ? blockBytes : 0))
+                .orElse(null);
         secondBytes = scaleBytes ? first.count() : 0;
     }
 
@@ -105,50 +107,29 @@ public final class SpanReader {
 
     /// Reads the levels of some rows.
     ///
-    /// @param w weights
-    /// @param at where the first row's span begins, as [dev.tenon.api.kernel.cpu.Memory#at] returns it
-    /// @param apart bytes to the next row's span
-    /// @param rows number of rows
-    /// @param n values of each, whole blocks, at most 256
+    /// @param rows the rows; at most 256 values of each
     /// @param out receives the levels from index 0 on
     /// @param outApart levels to those of the next row
-    public void levels(MemorySegment w, long at, long apart, int rows, int n, byte[] out, int outApart) {
-        levels.read(w, at, apart, rows, n, out, outApart);
+    public void levels(RowSpans rows, byte[] out, int outApart) {
+        levels.read(rows, out, outApart);
     }
 
     /// Reads the scales of some rows, and the offsets: those of 256 values begin after as many scales as 256
     /// values have.
     ///
-    /// @param w weights
-    /// @param at where the first row's span begins
-    /// @param apart bytes to the next row's span
-    /// @param rows number of rows
-    /// @param n values of each, whole blocks, at most 256
+    /// @param rows the rows; at most 256 values of each
     /// @param memory bytes
     /// @param spare index of 256 bytes a row, and 16 more, that are free
     /// @param out receives scales and offsets, and up to 16 floats after them that do not count
     /// @param to index of the first row's first scale
     /// @param outApart floats to those of the next row
-    public void factors(
-            MemorySegment w,
-            long at,
-            long apart,
-            int rows,
-            int n,
-            byte[] memory,
-            int spare,
-            float[] out,
-            int to,
-            int outApart) {
-        int blocks = n / span.size();
-        int perBlock = bytes == null ? 0 : bytes.perBlock();
+    public void factors(RowSpans rows, byte[] memory, int spare, float[] out, int to, int outApart) {
         if (bytes != null) {
-            bytes.read(w, at, apart, rows, blocks, memory, spare, Span.VALUES);
+            bytes.read(rows, rows.n / span.size(), memory, spare, Span.VALUES);
         }
-        scales.read(w, at, apart, rows, blocks, memory, spare, perBlock, out, to, outApart);
+        scales.read(rows, memory, spare, out, to, outApart);
         if (offsets != null) {
-            int second = to + Span.VALUES / group;
-            offsets.read(w, at, apart, rows, blocks, memory, spare + secondBytes, perBlock, out, second, outApart);
+            offsets.read(rows, memory, spare + secondBytes, out, to + Span.VALUES / group, outApart);
         }
     }
 }

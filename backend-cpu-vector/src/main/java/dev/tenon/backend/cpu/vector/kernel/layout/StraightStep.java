@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel.layout;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import java.lang.foreign.MemorySegment;
@@ -56,11 +57,11 @@ final class StraightStep extends ByteStep {
     }
 
     @Override
-    void run(MemorySegment w, long at, long apart, int rows, int numbers, byte[] out, int first, int outApart) {
-        MemorySegment base = Memory.base(w);
+    void run(RowSpans rows, int numbers, byte[] out, int first, int outApart) {
+        MemorySegment base = Memory.base(rows.weights);
         int places = places(numbers);
-        for (int r = 0; r < rows; r++) {
-            long p = at + r * apart;
+        for (int r = 0; r < rows.rows; r++) {
+            long p = rows.at(r);
             int o = first + r * outApart;
             if (wide && places % 2 == 0) {
                 if (twice) {

@@ -5,6 +5,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Strands;
 import java.lang.foreign.MemorySegment;
@@ -30,9 +31,9 @@ public final class F32Linear extends VectorLinear {
     }
 
     @Override
-    void add(MemorySegment weights, long at, long apart, int streams, float[] x, int xOffset, int n, Scratch scratch) {
-        for (int s = 0; s < streams; s++) {
-            add(Memory.base(weights), at + s * apart, x, xOffset, n, scratch.floats(), s * Strands.COUNT);
+    void add(RowSpans r, Scratch scratch) {
+        for (int s = 0; s < r.rows; s++) {
+            add(Memory.base(r.weights), r.at(s), r.x, r.xOffset, r.n, scratch.floats(), s * Strands.COUNT);
         }
     }
 

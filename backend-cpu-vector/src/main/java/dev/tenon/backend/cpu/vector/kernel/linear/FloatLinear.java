@@ -1,7 +1,7 @@
 package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.device.Support;
-import java.lang.foreign.MemorySegment;
+import dev.tenon.api.kernel.cpu.LinearCall;
 
 /// Multiplies rows of a weight matrix by rows of activations.
 ///
@@ -24,30 +24,10 @@ public interface FloatLinear {
     /// @param n elements in a weight row
     int scratchBytes(int n);
 
-    /// Computes `out[outOffset + t * outStride + r] = dot(weight row firstRow + r, x + t * n)` for `r` in
-    /// `[0, rows)` and tokens `[0, tokens)`.
+    /// Computes the sums of a call, `x + t * n` being the activation row of token `t`.
     ///
-    /// @param weights the whole matrix, rows one after the other; borrowed
-    /// @param rowBytes bytes of a row
-    /// @param firstRow first row
-    /// @param rows number of rows
+    /// @param call what is multiplied, and where sums go; there are no packed rows
     /// @param x activations `[tokens, n]`; borrowed
-    /// @param n elements in a row
-    /// @param tokens number of activation rows
-    /// @param out receives the sums
-    /// @param outOffset index of the first sum
-    /// @param outStride distance between the tokens' rows in `out`
     /// @param scratch memory of the calling thread
-    void run(
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            float[] x,
-            int n,
-            int tokens,
-            float[] out,
-            int outOffset,
-            int outStride,
-            Scratch scratch);
+    void run(LinearCall call, float[] x, Scratch scratch);
 }

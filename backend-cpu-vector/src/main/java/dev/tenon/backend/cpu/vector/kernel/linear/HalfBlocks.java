@@ -5,6 +5,7 @@ import static dev.tenon.backend.cpu.vector.kernel.linear.LevelLinear.scalesAt;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import java.lang.foreign.MemorySegment;
@@ -35,10 +36,11 @@ final class HalfBlocks {
 
     /// Unpacks an F16 scale at the start of each block, for both its groups of 16.
     @ForceInline
-    static void scales(MemorySegment weights, long at, long apart, int streams, int n, float[] f, int bytes) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
+    static void scales(RowSpans r, float[] f, int bytes) {
+        MemorySegment w = Memory.base(r.weights);
+        int n = r.n;
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s);
             for (int i = 0; i < n; i += GROUP, p += bytes) {
                 float d = Species.f16(w, p);
                 f[scalesAt(s) + i / 16] = d;
@@ -49,10 +51,11 @@ final class HalfBlocks {
 
     /// Unpacks an F16 scale at the start of each block and the offset after it.
     @ForceInline
-    static void scalesAndOffsets(MemorySegment weights, long at, long apart, int streams, int n, float[] f, int bytes) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
+    static void scalesAndOffsets(RowSpans r, float[] f, int bytes) {
+        MemorySegment w = Memory.base(r.weights);
+        int n = r.n;
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s);
             for (int i = 0; i < n; i += GROUP, p += bytes) {
                 f[scalesAt(s) + i / GROUP] = Species.f16(w, p);
                 f[scalesAt(s) + i / GROUP + 8] = Species.f16(w, p + Short.BYTES);
@@ -62,11 +65,11 @@ final class HalfBlocks {
 
     /// Unpacks levels of four bits.
     @ForceInline
-    static void levels(
-            MemorySegment weights, long at, long apart, int streams, int n, byte[] b, int bytes, int qs, byte zero) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart + qs;
+    static void levels(RowSpans r, byte[] b, int bytes, int qs, byte zero) {
+        MemorySegment w = Memory.base(r.weights);
+        int n = r.n;
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s) + qs;
             for (int i = levelsAt(s); i < levelsAt(s) + n; i += GROUP, p += bytes) {
                 IntVector q = load(w, p);
                 low(q).sub(zero).intoArray(b, i);
@@ -77,11 +80,11 @@ final class HalfBlocks {
 
     /// Unpacks levels of four bits whose fifth ones are in the int in front of them.
     @ForceInline
-    static void fiveBitLevels(
-            MemorySegment weights, long at, long apart, int streams, int n, byte[] b, int bytes, int qs, byte zero) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart + qs;
+    static void fiveBitLevels(RowSpans r, byte[] b, int bytes, int qs, byte zero) {
+        MemorySegment w = Memory.base(r.weights);
+        int n = r.n;
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s) + qs;
             for (int i = levelsAt(s); i < levelsAt(s) + n; i += GROUP, p += bytes) {
                 int fifth = w.get(INT, p - Integer.BYTES);
                 IntVector q = load(w, p);
@@ -93,19 +96,11 @@ final class HalfBlocks {
 
     /// Unpacks codes of four bits, which stand for the levels of a table.
     @ForceInline
-    static void tableLevels(
-            MemorySegment weights,
-            long at,
-            long apart,
-            int streams,
-            int n,
-            byte[] b,
-            int bytes,
-            int qs,
-            ByteVector table) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart + qs;
+    static void tableLevels(RowSpans r, byte[] b, int bytes, int qs, ByteVector table) {
+        MemorySegment w = Memory.base(r.weights);
+        int n = r.n;
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s) + qs;
             for (int i = levelsAt(s); i < levelsAt(s) + n; i += GROUP, p += bytes) {
                 IntVector q = load(w, p);
                 low(q).selectFrom(table).intoArray(b, i);

@@ -22,8 +22,7 @@ public final class IQ4_NLLinear extends LevelLinear {
                 Kind.SCALE_16,
                 HalfBlocks.GROUP,
                 BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) -> HalfBlocks.scales(w, at, apart, streams, n, f, BYTES),
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        HalfBlocks.tableLevels(w, at, apart, streams, n, b, BYTES, 2, TABLE));
+                (r, b, f) -> HalfBlocks.scales(r, f, BYTES),
+                (r, b, f) -> HalfBlocks.tableLevels(r, b, BYTES, 2, TABLE));
     }
 }

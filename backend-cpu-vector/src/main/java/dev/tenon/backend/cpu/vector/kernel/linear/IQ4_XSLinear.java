@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import java.lang.foreign.MemorySegment;
@@ -34,16 +35,15 @@ public final class IQ4_XSLinear extends LevelLinear {
                 Kind.SCALE_16,
                 BLOCK,
                 BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        HalfBlocks.tableLevels(w, at, apart, streams, n, b, 16, QS, IQ4_NLLinear.TABLE));
+                (r, b, f) -> scales(r, f),
+                (r, b, f) -> HalfBlocks.tableLevels(r, b, 16, QS, IQ4_NLLinear.TABLE));
     }
 
     /// Two scales at a time, each for both its groups of 16.
-    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
+    private static void scales(RowSpans r, float[] f) {
+        MemorySegment w = Memory.base(r.weights);
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s);
             float d = Species.f16(w, p);
             int high = w.get(INT, p) >>> 16;
             int low = w.get(INT, p + SCALES_L);

@@ -17,10 +17,8 @@ public final class LayoutLinear extends LevelLinear {
                 kind(reader),
                 reader.layout().size(),
                 reader.layout().bytes(),
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        reader.factors(w, at, apart, streams, n, b, SPARE, f, scalesAt(0), scalesAt(1) - scalesAt(0)),
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        reader.levels(w, at, apart, streams, n, b, levelsAt(1)));
+                (r, b, f) -> reader.factors(r, b, SPARE, f, scalesAt(0), scalesAt(1) - scalesAt(0)),
+                (r, b, f) -> reader.levels(r, b, levelsAt(1)));
         this.reader = reader;
     }
 

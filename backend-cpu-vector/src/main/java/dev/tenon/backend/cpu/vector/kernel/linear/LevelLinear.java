@@ -5,6 +5,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Strands;
 import java.lang.foreign.MemorySegment;
@@ -46,25 +47,10 @@ abstract class LevelLinear extends VectorLinear {
     interface Part {
         /// Does its part.
         ///
-        /// @param w weights; the part reads them through [Memory#base]
-        /// @param at where the first row's span starts
-        /// @param apart bytes to the next row's span
-        /// @param streams number of rows
-        /// @param n elements, whole blocks, at most 256
+        /// @param r the rows; at most 256 elements of each
         /// @param levels 256 levels a row
         /// @param floats 32 strands a row, and behind them scales
-        /// @param x activations, or the memory for decoded values
-        /// @param xOffset index of the first of those
-        void run(
-                MemorySegment w,
-                long at,
-                long apart,
-                int streams,
-                int n,
-                byte[] levels,
-                float[] floats,
-                float[] x,
-                int xOffset);
+        void run(RowSpans r, byte[] levels, float[] floats);
     }
 
     private final int block;
@@ -137,33 +123,28 @@ abstract class LevelLinear extends VectorLinear {
     }
 
     @Override
-    final void add(
-            MemorySegment weights, long at, long apart, int streams, float[] x, int xOffset, int n, Scratch scratch) {
-        run(dot, weights, at, apart, streams, n, scratch, x, xOffset);
+    final void add(RowSpans r, Scratch scratch) {
+        run(dot, r, scratch);
     }
 
     @Override
     final void expand(MemorySegment w, long offset, int n, Scratch scratch, int at) {
-        long p = Memory.at(w, offset, spanBytes(n));
+        RowSpans spans = scratch.spans();
+        spans.weights = w;
+        spans.at = Memory.at(w, offset, spanBytes(n));
+        spans.rows = 1;
+        spans.x = scratch.floats();
         for (int i = 0; i < n; i += SPAN) {
-            int count = Math.min(SPAN, n - i);
-            run(expand, w, p, 0, 1, count, scratch, scratch.floats(), at + i);
-            p += spanBytes(count);
+            spans.n = Math.min(SPAN, n - i);
+            spans.xOffset = at + i;
+            run(expand, spans, scratch);
+            spans.at += spanBytes(spans.n);
         }
     }
 
-    private static void run(
-            Part[] parts,
-            MemorySegment w,
-            long at,
-            long apart,
-            int streams,
-            int n,
-            Scratch scratch,
-            float[] x,
-            int xOffset) {
+    private static void run(Part[] parts, RowSpans r, Scratch scratch) {
         for (Part part : parts) {
-            part.run(w, at, apart, streams, n, scratch.levels(), scratch.floats(), x, xOffset);
+            part.run(r, scratch.levels(), scratch.floats());
         }
     }
 
@@ -172,94 +153,91 @@ abstract class LevelLinear extends VectorLinear {
         return Species.floats(levels, i);
     }
 
-    private static void dotScaled(
-            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
-        for (int stream = 0; stream < streams; stream++) {
+    private static void dotScaled(RowSpans r, byte[] b, float[] f) {
+        int n = r.n;
+        for (int stream = 0; stream < r.rows; stream++) {
             for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-                int strands = stream * Strands.COUNT + s;
                 if (n == SPAN) {
                     // A constant: the compiler unrolls the loop.
-                    scaled(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, SPAN);
+                    scaled(r, b, f, stream, s, SPAN);
                 } else {
-                    scaled(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, n);
+                    scaled(r, b, f, stream, s, n);
                 }
             }
         }
     }
 
-    private static void dotScaled32(
-            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
-        for (int stream = 0; stream < streams; stream++) {
+    private static void dotScaled32(RowSpans r, byte[] b, float[] f) {
+        int n = r.n;
+        for (int stream = 0; stream < r.rows; stream++) {
             for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-                int strands = stream * Strands.COUNT + s;
                 if (n == SPAN) {
-                    scaled32(b, levelsAt(stream) + s, f, strands, scalesAt(stream), x, xOffset + s, SPAN);
+                    scaled32(r, b, f, stream, s, SPAN);
                 } else {
-                    scaled32(b, levelsAt(stream) + s, f, strands, scalesAt(stream), x, xOffset + s, n);
+                    scaled32(r, b, f, stream, s, n);
                 }
             }
         }
     }
 
-    private static void dotOffset32(
-            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
-        for (int stream = 0; stream < streams; stream++) {
+    private static void dotOffset32(RowSpans r, byte[] b, float[] f) {
+        for (int stream = 0; stream < r.rows; stream++) {
             for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-                offset32(
-                        b, levelsAt(stream) + s, f, stream * Strands.COUNT + s, scalesAt(stream), x, xOffset + s, SPAN);
+                offset32(r, b, f, stream, s, SPAN);
             }
         }
     }
 
     /// As [#dotOffset32], for spans that may be partial: both in one method exceed the limit of nodes.
-    private static void dotPartialOffset32(
-            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
-        for (int stream = 0; stream < streams; stream++) {
+    private static void dotPartialOffset32(RowSpans r, byte[] b, float[] f) {
+        for (int stream = 0; stream < r.rows; stream++) {
             for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-                offset32(b, levelsAt(stream) + s, f, stream * Strands.COUNT + s, scalesAt(stream), x, xOffset + s, n);
+                offset32(r, b, f, stream, s, r.n);
             }
         }
     }
 
-    private static void dotOffset16(
-            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
-        for (int stream = 0; stream < streams; stream++) {
+    private static void dotOffset16(RowSpans r, byte[] b, float[] f) {
+        for (int stream = 0; stream < r.rows; stream++) {
             for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-                int strands = stream * Strands.COUNT + s;
-                offset16(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, SPAN);
+                offset16(r, b, f, stream, s, SPAN);
             }
         }
     }
 
     /// As [#dotOffset16], for spans that may be partial.
-    private static void dotPartialOffset16(
-            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int xOffset) {
-        for (int stream = 0; stream < streams; stream++) {
+    private static void dotPartialOffset16(RowSpans r, byte[] b, float[] f) {
+        for (int stream = 0; stream < r.rows; stream++) {
             for (int s = 0; s < Strands.COUNT; s += 2 * LANES) {
-                int strands = stream * Strands.COUNT + s;
-                offset16(b, levelsAt(stream) + s, f, strands, scalesAt(stream), s, x, xOffset + s, n);
+                offset16(r, b, f, stream, s, r.n);
             }
         }
     }
 
-    private static void expandScaled(
-            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+    private static void expandScaled(RowSpans r, byte[] b, float[] f) {
+        float[] x = r.x;
+        int to = r.xOffset;
+        int n = r.n;
         for (int i = 0; i < n; i += LANES) {
             FloatVector scale = FloatVector.broadcast(F, f[scalesAt(0) + (i >> 4)]);
             level(b, i).mul(scale).intoArray(x, to + i);
         }
     }
 
-    private static void expandScaled32(
-            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+    private static void expandScaled32(RowSpans r, byte[] b, float[] f) {
+        float[] x = r.x;
+        int to = r.xOffset;
+        int n = r.n;
         for (int i = 0; i < n; i += LANES) {
             FloatVector scale = FloatVector.broadcast(F, f[scalesAt(0) + (i >> 5)]);
             level(b, i).mul(scale).intoArray(x, to + i);
         }
     }
 
-    private static void expandOffset32(
-            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+    private static void expandOffset32(RowSpans r, byte[] b, float[] f) {
+        float[] x = r.x;
+        int to = r.xOffset;
+        int n = r.n;
         for (int i = 0; i < n; i += LANES) {
             int group = scalesAt(0) + (i >> 5);
             FloatVector scale = FloatVector.broadcast(F, f[group]);
@@ -268,8 +246,10 @@ abstract class LevelLinear extends VectorLinear {
         }
     }
 
-    private static void expandOffset16(
-            MemorySegment w, long at, long apart, int streams, int n, byte[] b, float[] f, float[] x, int to) {
+    private static void expandOffset16(RowSpans r, byte[] b, float[] f) {
+        float[] x = r.x;
+        int to = r.xOffset;
+        int n = r.n;
         for (int i = 0; i < n; i += LANES) {
             int group = scalesAt(0) + (i >> 4);
             FloatVector scale = FloatVector.broadcast(F, f[group]);
@@ -278,14 +258,20 @@ abstract class LevelLinear extends VectorLinear {
         }
     }
 
-    /// Two vectors of strands; `b`, `strands` and `x` begin at the first one's elements, `s` says which that is.
+    /// Two vectors of strands of a row.
+    ///
+    /// @param stream which row
+    /// @param s the first of the strands
     @ForceInline
-    private static void scaled(
-            byte[] b, int levels, float[] f, int strands, int scales, int s, float[] x, int xOffset, int n) {
+    private static void scaled(RowSpans r, byte[] b, float[] f, int stream, int s, int n) {
+        float[] x = r.x;
+        int xOffset = r.xOffset + s;
+        int levels = levelsAt(stream) + s;
+        int strands = stream * Strands.COUNT + s;
         FloatVector a0 = FloatVector.fromArray(F, f, strands);
         FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
-        int g0 = scales + (s >> 4);
-        int g1 = scales + ((s + LANES) >> 4);
+        int g0 = scalesAt(stream) + (s >> 4);
+        int g1 = scalesAt(stream) + ((s + LANES) >> 4);
         for (int i = 0; i < n; i += Strands.COUNT) {
             FloatVector d0 = FloatVector.broadcast(F, f[g0 + (i >> 4)]);
             FloatVector d1 = FloatVector.broadcast(F, f[g1 + (i >> 4)]);
@@ -297,8 +283,12 @@ abstract class LevelLinear extends VectorLinear {
     }
 
     @ForceInline
-    private static void scaled32(
-            byte[] b, int levels, float[] f, int strands, int scales, float[] x, int xOffset, int n) {
+    private static void scaled32(RowSpans r, byte[] b, float[] f, int stream, int s, int n) {
+        float[] x = r.x;
+        int xOffset = r.xOffset + s;
+        int levels = levelsAt(stream) + s;
+        int strands = stream * Strands.COUNT + s;
+        int scales = scalesAt(stream);
         FloatVector a0 = FloatVector.fromArray(F, f, strands);
         FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
         for (int i = 0; i < n; i += Strands.COUNT) {
@@ -311,8 +301,12 @@ abstract class LevelLinear extends VectorLinear {
     }
 
     @ForceInline
-    private static void offset32(
-            byte[] b, int levels, float[] f, int strands, int scales, float[] x, int xOffset, int n) {
+    private static void offset32(RowSpans r, byte[] b, float[] f, int stream, int s, int n) {
+        float[] x = r.x;
+        int xOffset = r.xOffset + s;
+        int levels = levelsAt(stream) + s;
+        int strands = stream * Strands.COUNT + s;
+        int scales = scalesAt(stream);
         FloatVector a0 = FloatVector.fromArray(F, f, strands);
         FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
         for (int i = 0; i < n; i += Strands.COUNT) {
@@ -326,12 +320,15 @@ abstract class LevelLinear extends VectorLinear {
     }
 
     @ForceInline
-    private static void offset16(
-            byte[] b, int levels, float[] f, int strands, int scales, int s, float[] x, int xOffset, int n) {
+    private static void offset16(RowSpans r, byte[] b, float[] f, int stream, int s, int n) {
+        float[] x = r.x;
+        int xOffset = r.xOffset + s;
+        int levels = levelsAt(stream) + s;
+        int strands = stream * Strands.COUNT + s;
         FloatVector a0 = FloatVector.fromArray(F, f, strands);
         FloatVector a1 = FloatVector.fromArray(F, f, strands + LANES);
-        int g0 = scales + (s >> 4);
-        int g1 = scales + ((s + LANES) >> 4);
+        int g0 = scalesAt(stream) + (s >> 4);
+        int g1 = scalesAt(stream) + ((s + LANES) >> 4);
         for (int i = 0; i < n; i += Strands.COUNT) {
             FloatVector d = FloatVector.broadcast(F, f[g0 + (i >> 4)]);
             FloatVector m = FloatVector.broadcast(F, f[g0 + (i >> 4) + 16]);

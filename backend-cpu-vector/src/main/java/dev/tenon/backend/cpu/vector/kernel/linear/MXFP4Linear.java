@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.ByteVector;
@@ -25,15 +26,15 @@ public final class MXFP4Linear extends LevelLinear {
                 Kind.SCALE_16,
                 HalfBlocks.GROUP,
                 BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, n, f),
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        HalfBlocks.tableLevels(w, at, apart, streams, n, b, BYTES, 1, TABLE));
+                (r, b, f) -> scales(r, f),
+                (r, b, f) -> HalfBlocks.tableLevels(r, b, BYTES, 1, TABLE));
     }
 
-    private static void scales(MemorySegment weights, long at, long apart, int streams, int n, float[] f) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
+    private static void scales(RowSpans r, float[] f) {
+        MemorySegment w = Memory.base(r.weights);
+        int n = r.n;
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s);
             for (int i = 0; i < n; i += HalfBlocks.GROUP, p += BYTES) {
                 int e = w.get(ValueLayout.JAVA_BYTE, p) & 0xFF;
                 float d = Float.intBitsToFloat(e < 2 ? DENORMAL << e : e - 1 << 23);

@@ -3,6 +3,7 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.backend.cpu.vector.kernel.Strands;
 import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
@@ -27,28 +28,21 @@ final class Panel {
 
     private Panel() {}
 
-    /// Computes `out[t * outStride + firstRow + r]`.
+    /// Multiplies some rows of a call with all its tokens.
     ///
+    /// @param call where sums go
+    /// @param first the first of the rows, counted from the call's first
+    /// @param rows how many
+    /// @param x `[tokens, n]`
     /// @param scratch thread's memory: [#SCRATCH] floats for strands, and the decoded rows `[rows, n]`
     /// @param panel index of the first decoded row in `scratch`
-    /// @param rows number of rows
-    /// @param x `[tokens, n]`
-    /// @param n elements in a row
-    /// @param tokens number of tokens
-    /// @param out receives the sums
-    /// @param outStride elements between tokens in `out`
-    /// @param firstRow index of the panel's first row in `out`
-    static void multiply(
-            float[] scratch,
-            int panel,
-            int rows,
-            float[] x,
-            int n,
-            int tokens,
-            float[] out,
-            int outStride,
-            int firstRow) {
+    static void multiply(LinearCall call, int first, int rows, float[] x, float[] scratch, int panel) {
         int t = 0;
+        int n = call.n;
+        int tokens = call.tokens;
+        int outStride = call.outStride;
+        int to = call.outOffset + first;
+        float[] out = call.out.array();
         int whole = n - n % Strands.COUNT;
         int tiled = rows - rows % TILE_ROWS;
         for (; t + TOKENS <= tokens; t += TOKENS) {
@@ -63,32 +57,29 @@ final class Panel {
                 for (int j = 0; j < TOKENS; j++) {
                     int at = (r * TOKENS + j) * Strands.COUNT;
                     tail(scratch, panel + r * n, x, (t + j) * n, n, at);
-                    out[(t + j) * outStride + firstRow + r] = Strands.sum(scratch, at);
+                    out[to + (t + j) * outStride + r] = Strands.sum(scratch, at);
                 }
             }
-            singles(scratch, panel, tiled, rows, x, n, t, t + TOKENS, out, outStride, firstRow);
+            for (int r = tiled; r < rows; r++) {
+                singles(call, t, t + TOKENS, x, scratch, panel + r * n, to + r);
+            }
         }
-        singles(scratch, panel, 0, rows, x, n, t, tokens, out, outStride, firstRow);
+        for (int r = 0; r < rows; r++) {
+            singles(call, t, tokens, x, scratch, panel + r * n, to + r);
+        }
     }
 
-    /// The pairs that fill no tile.
+    /// The pairs of a decoded row and some tokens, which fill no tile.
+    ///
+    /// @param to index of the sum of the row and token 0
     private static void singles(
-            float[] scratch,
-            int panel,
-            int fromRow,
-            int toRow,
-            float[] x,
-            int n,
-            int fromToken,
-            int toToken,
-            float[] out,
-            int outStride,
-            int firstRow) {
-        for (int r = fromRow; r < toRow; r++) {
-            for (int t = fromToken; t < toToken; t++) {
-                dot(scratch, panel + r * n, x, t * n, n, scratch, 0);
-                out[t * outStride + firstRow + r] = Strands.sum(scratch, 0);
-            }
+            LinearCall call, int fromToken, int toToken, float[] x, float[] scratch, int row, int to) {
+        int n = call.n;
+        int outStride = call.outStride;
+        float[] out = call.out.array();
+        for (int t = fromToken; t < toToken; t++) {
+            dot(scratch, row, x, t * n, n, scratch, 0);
+            out[to + t * outStride] = Strands.sum(scratch, 0);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import java.lang.foreign.MemorySegment;
@@ -27,19 +28,13 @@ public final class Q2_KLinear extends LevelLinear {
     private static final int LOW = 0x03030303;
 
     public Q2_KLinear() {
-        super(
-                "q2_k",
-                Kind.SCALE_OFFSET_16,
-                BLOCK,
-                BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
-                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
+        super("q2_k", Kind.SCALE_OFFSET_16, BLOCK, BYTES, (r, b, f) -> scales(r, f), (r, b, f) -> levels(r, b));
     }
 
-    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
-        MemorySegment w = Memory.base(weights);
-        for (int i = 0; i < streams; i++) {
-            long p = at + i * apart;
+    private static void scales(RowSpans r, float[] f) {
+        MemorySegment w = Memory.base(r.weights);
+        for (int i = 0; i < r.rows; i++) {
+            long p = r.at(i);
             int to = scalesAt(i);
             IntVector s = IntVector.fromMemorySegment(IntVector.SPECIES_128, w, p, Species.LE);
             Unpacking.multiply(s.and(Unpacking.LOW_4).reinterpretAsBytes(), Species.f16(w, p + D), f, to);
@@ -48,10 +43,10 @@ public final class Q2_KLinear extends LevelLinear {
         }
     }
 
-    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
+    private static void levels(RowSpans r, byte[] b) {
+        MemorySegment w = Memory.base(r.weights);
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s);
             for (int h = 0; h < 2; h++) {
                 int to = levelsAt(s) + 128 * h;
                 quarters(w, p + QS + 32 * h, b, to);

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import java.lang.foreign.MemorySegment;
@@ -44,19 +45,13 @@ public final class Q3_KLinear extends LevelLinear {
     private static final IntVector HIGH_SHIFT = IntVector.fromArray(IntVector.SPECIES_128, new int[] {0, 2, 4, 6}, 0);
 
     public Q3_KLinear() {
-        super(
-                "q3_k",
-                Kind.SCALE_16,
-                BLOCK,
-                BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
-                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
+        super("q3_k", Kind.SCALE_16, BLOCK, BYTES, (r, b, f) -> scales(r, f), (r, b, f) -> levels(r, b));
     }
 
-    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
+    private static void scales(RowSpans r, float[] f) {
+        MemorySegment w = Memory.base(r.weights);
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s);
             IntVector v = ByteVector.fromMemorySegment(ByteVector.SPECIES_128, w, p + BYTES - 16, Species.LE)
                     .rearrange(LAST_SCALES)
                     .reinterpretAsInts();
@@ -72,10 +67,10 @@ public final class Q3_KLinear extends LevelLinear {
         }
     }
 
-    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
+    private static void levels(RowSpans r, byte[] b) {
+        MemorySegment w = Memory.base(r.weights);
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s);
             eighths(w, p, p + QS, b, levelsAt(s));
             if (Unpacking.TWICE) {
                 eighths(w, p + 16, p + QS + 16, b, levelsAt(s) + 16);

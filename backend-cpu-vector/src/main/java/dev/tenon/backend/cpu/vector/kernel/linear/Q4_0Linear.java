@@ -15,8 +15,7 @@ public final class Q4_0Linear extends LevelLinear {
                 Kind.SCALE_16,
                 HalfBlocks.GROUP,
                 BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) -> HalfBlocks.scales(w, at, apart, streams, n, f, BYTES),
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        HalfBlocks.levels(w, at, apart, streams, n, b, BYTES, 2, (byte) 8));
+                (r, b, f) -> HalfBlocks.scales(r, f, BYTES),
+                (r, b, f) -> HalfBlocks.levels(r, b, BYTES, 2, (byte) 8));
     }
 }

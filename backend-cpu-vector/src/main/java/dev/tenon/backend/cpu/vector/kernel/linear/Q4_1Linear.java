@@ -15,9 +15,7 @@ public final class Q4_1Linear extends LevelLinear {
                 Kind.SCALE_OFFSET_32,
                 HalfBlocks.GROUP,
                 BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        HalfBlocks.scalesAndOffsets(w, at, apart, streams, n, f, BYTES),
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        HalfBlocks.levels(w, at, apart, streams, n, b, BYTES, 4, (byte) 0));
+                (r, b, f) -> HalfBlocks.scalesAndOffsets(r, f, BYTES),
+                (r, b, f) -> HalfBlocks.levels(r, b, BYTES, 4, (byte) 0));
     }
 }

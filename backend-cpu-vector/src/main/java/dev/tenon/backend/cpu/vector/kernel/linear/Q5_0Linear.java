@@ -16,8 +16,7 @@ public final class Q5_0Linear extends LevelLinear {
                 Kind.SCALE_16,
                 HalfBlocks.GROUP,
                 BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) -> HalfBlocks.scales(w, at, apart, streams, n, f, BYTES),
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        HalfBlocks.fiveBitLevels(w, at, apart, streams, n, b, BYTES, 6, (byte) 16));
+                (r, b, f) -> HalfBlocks.scales(r, f, BYTES),
+                (r, b, f) -> HalfBlocks.fiveBitLevels(r, b, BYTES, 6, (byte) 16));
     }
 }

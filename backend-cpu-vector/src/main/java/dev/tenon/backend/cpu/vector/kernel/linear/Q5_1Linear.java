@@ -16,9 +16,7 @@ public final class Q5_1Linear extends LevelLinear {
                 Kind.SCALE_OFFSET_32,
                 HalfBlocks.GROUP,
                 BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        HalfBlocks.scalesAndOffsets(w, at, apart, streams, n, f, BYTES),
-                (w, at, apart, streams, n, b, f, x, xOffset) ->
-                        HalfBlocks.fiveBitLevels(w, at, apart, streams, n, b, BYTES, 8, (byte) 0));
+                (r, b, f) -> HalfBlocks.scalesAndOffsets(r, f, BYTES),
+                (r, b, f) -> HalfBlocks.fiveBitLevels(r, b, BYTES, 8, (byte) 0));
     }
 }

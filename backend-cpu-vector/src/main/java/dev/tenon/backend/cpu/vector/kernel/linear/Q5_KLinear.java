@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Unpacking;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.IntVector;
@@ -26,26 +27,20 @@ public final class Q5_KLinear extends LevelLinear {
     private static final int HIGH = 0x10101010;
 
     public Q5_KLinear() {
-        super(
-                "q5_k",
-                Kind.SCALE_OFFSET_32,
-                BLOCK,
-                BYTES,
-                (w, at, apart, streams, n, b, f, x, xOffset) -> scales(w, at, apart, streams, f),
-                (w, at, apart, streams, n, b, f, x, xOffset) -> levels(w, at, apart, streams, b));
+        super("q5_k", Kind.SCALE_OFFSET_32, BLOCK, BYTES, (r, b, f) -> scales(r, f), (r, b, f) -> levels(r, b));
     }
 
-    private static void scales(MemorySegment weights, long at, long apart, int streams, float[] f) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            Unpacking.scalesAndOffsets(w, at + s * apart, f, scalesAt(s));
+    private static void scales(RowSpans r, float[] f) {
+        MemorySegment w = Memory.base(r.weights);
+        for (int s = 0; s < r.rows; s++) {
+            Unpacking.scalesAndOffsets(w, r.at(s), f, scalesAt(s));
         }
     }
 
-    private static void levels(MemorySegment weights, long at, long apart, int streams, byte[] b) {
-        MemorySegment w = Memory.base(weights);
-        for (int s = 0; s < streams; s++) {
-            long p = at + s * apart;
+    private static void levels(RowSpans r, byte[] b) {
+        MemorySegment w = Memory.base(r.weights);
+        for (int s = 0; s < r.rows; s++) {
+            long p = r.at(s);
             quarters(w, p + QH, p + QS, b, levelsAt(s));
             if (Unpacking.TWICE) {
                 quarters(w, p + QH + 16, p + QS + 16, b, levelsAt(s) + 16);

@@ -1,8 +1,8 @@
 package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.device.Support;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.quant.QuantFormat;
-import java.lang.foreign.MemorySegment;
 
 /// The kernel for any format: decodes a weight row with the format's own decoder, then multiplies in plain
 /// Java.
@@ -42,23 +42,14 @@ public final class ScalarLinear implements FloatLinear {
     }
 
     @Override
-    public void run(
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            float[] x,
-            int n,
-            int tokens,
-            float[] out,
-            int outOffset,
-            int outStride,
-            Scratch scratch) {
+    public void run(LinearCall call, float[] x, Scratch scratch) {
         float[] row = scratch.floats();
-        for (int r = firstRow; r < firstRow + rows; r++) {
-            format.dequantize(weights, r * rowBytes, row, 0, n);
-            for (int t = 0; t < tokens; t++) {
-                out[outOffset + t * outStride + r - firstRow] = dot(row, x, t * n, n);
+        float[] out = call.out.array();
+        int n = call.n;
+        for (int r = 0; r < call.rows; r++) {
+            format.dequantize(call.weights, call.rowAt(r), row, 0, n);
+            for (int t = 0; t < call.tokens; t++) {
+                out[call.outOffset + t * call.outStride + r] = dot(row, x, t * n, n);
             }
         }
     }

@@ -1,7 +1,9 @@
 package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.device.Support;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.Memory;
+import dev.tenon.backend.cpu.vector.kernel.RowSpans;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Strands;
 import java.lang.foreign.MemorySegment;
@@ -45,17 +47,10 @@ abstract class VectorLinear implements FloatLinear {
 
     /// Multiplies parts of some weight rows with a token's activations.
     ///
-    /// @param weights the matrix
-    /// @param at where the first row's part starts, as [Memory#at] returns it
-    /// @param apart bytes to the next row's part
-    /// @param streams number of rows, at most [#STREAMS]
-    /// @param x activations
-    /// @param xOffset index of the first
-    /// @param n elements: [#span], or what is left of the row
+    /// @param r at most [#STREAMS] rows, [#span] elements of each or what is left of the row
     /// @param scratch holds 32 strands a row in `floats`, to which the products are added; free for use are
     ///     `levels` and, from [Panel#SCRATCH] on, [#SCALES] floats
-    abstract void add(
-            MemorySegment weights, long at, long apart, int streams, float[] x, int xOffset, int n, Scratch scratch);
+    abstract void add(RowSpans r, Scratch scratch);
 
     /// Decodes a weight row.
     ///
@@ -87,64 +82,54 @@ abstract class VectorLinear implements FloatLinear {
     }
 
     @Override
-    public final void run(
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            float[] x,
-            int n,
-            int tokens,
-            float[] out,
-            int outOffset,
-            int outStride,
-            Scratch scratch) {
-        if (tokens < PANEL_TOKENS) {
-            long at = Memory.at(weights, firstRow * rowBytes, rows * rowBytes);
-            int each = rows / STREAMS;
+    public final void run(LinearCall call, float[] x, Scratch scratch) {
+        if (call.tokens < PANEL_TOKENS) {
+            RowSpans spans = scratch.spans();
+            spans.weights = call.weights;
+            spans.x = x;
+            int each = call.rows / STREAMS;
             int done = each * STREAMS;
-            for (int t = 0; t < tokens; t++) {
-                int o = outOffset + t * outStride;
-                streams(weights, at, rowBytes, each, STREAMS, x, t * n, n, out, o, scratch);
-                streams(weights, at + done * rowBytes, rowBytes, rows - done, 1, x, t * n, n, out, o + done, scratch);
+            for (int t = 0; t < call.tokens; t++) {
+                spans.rows = STREAMS;
+                streams(call, t, 0, each, scratch);
+                spans.rows = 1;
+                streams(call, t, done, call.rows - done, scratch);
             }
             return;
         }
-        for (int r = firstRow; r < firstRow + rows; r += Panel.ROWS) {
-            int count = Math.min(Panel.ROWS, firstRow + rows - r);
+        int n = call.n;
+        for (int r = 0; r < call.rows; r += Panel.ROWS) {
+            int count = Math.min(Panel.ROWS, call.rows - r);
             for (int i = 0; i < count; i++) {
-                expand(weights, (r + i) * rowBytes, n, scratch, PANEL + i * n);
+                expand(call.weights, call.rowAt(r + i), n, scratch, PANEL + i * n);
             }
-            Panel.multiply(scratch.floats(), PANEL, count, x, n, tokens, out, outStride, outOffset + r - firstRow);
+            Panel.multiply(call, r, count, x, scratch.floats(), PANEL);
         }
     }
 
-    /// Multiplies `streams * each` rows, of which those `each` apart advance together.
-    private void streams(
-            MemorySegment weights,
-            long at,
-            long rowBytes,
-            int each,
-            int streams,
-            float[] x,
-            int xOffset,
-            int n,
-            float[] out,
-            int outOffset,
-            Scratch scratch) {
+    /// Multiplies some rows from a first one on, of which those `each` apart advance together.
+    private void streams(LinearCall call, int token, int first, int each, Scratch scratch) {
+        RowSpans spans = scratch.spans();
         float[] strands = scratch.floats();
+        float[] out = call.out.array();
+        int n = call.n;
+        int streams = spans.rows;
+        long rowBytes = call.rowBytes;
+        long at = Memory.at(call.weights, call.rowAt(first), streams * each * rowBytes);
+        int to = call.outOffset + token * call.outStride + first;
         int span = span();
-        long apart = each * rowBytes;
+        spans.apart = each * rowBytes;
         for (int r = 0; r < each; r++) {
             Arrays.fill(strands, 0, streams * Strands.COUNT, 0f);
-            long row = at + r * rowBytes;
+            spans.at = at + r * rowBytes;
             for (int i = 0; i < n; i += span) {
-                int count = Math.min(span, n - i);
-                add(weights, row, apart, streams, x, xOffset + i, count, scratch);
-                row += spanBytes(count);
+                spans.n = Math.min(span, n - i);
+                spans.xOffset = token * n + i;
+                add(spans, scratch);
+                spans.at += spanBytes(spans.n);
             }
             for (int s = 0; s < streams; s++) {
-                out[outOffset + s * each + r] = Strands.sum(strands, s * Strands.COUNT);
+                out[to + s * each + r] = Strands.sum(strands, s * Strands.COUNT);
             }
         }
     }

@@ -1,10 +1,15 @@
 package dev.tenon.backend.cpu.vector.kernel.lowrank;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
+
 /// The two products of a low-rank adapter, for some of a step's rows. Sums are added in ascending order, each product
 /// fused with its sum, so that all forms and all numbers of rows give the same bits. Stateless and safe for any thread.
 public interface LowRankMath {
     /// The plain Java form.
     LowRankMath SCALAR = new ScalarLowRankMath();
+
+    /// Columns of a piece of the first product.
+    int PIECE = 256;
 
     /// {@return what the rank of the first matrix and the rows of the second one are padded to a multiple of, with
     /// zeros}
@@ -20,57 +25,34 @@ public interface LowRankMath {
         return (row / lanes() * rank + k) * lanes() + row % lanes();
     }
 
-    /// Multiplies some columns of rows with the first matrix:
-    /// `sums[r * ranks + k] = sum_c x[r * width + c] * a[c * ranks + k]`, or adds that to what is there.
+    /// Multiplies rows with the first matrix: `sums[r * ranks + k] = sum_c x[r * width + c] * a[c * ranks + k]`, in
+    /// pieces of [#PIECE] columns whose sums are added.
     ///
-    /// @param a `[cols, ranks]`, the first matrix transposed
-    /// @param from first column
-    /// @param to column after the last
-    /// @param ranks padded rank
+    /// @param pair the matrices
     /// @param x `[.., width]`
     /// @param width elements from one row of `x` to the next
     /// @param rows numbers of rows
     /// @param first index of the first of them
     /// @param last index after the last
     /// @param sums `[.., ranks]`
-    /// @param more whether to add
-    void down(
-            float[] a,
-            int from,
-            int to,
-            int ranks,
-            float[] x,
-            int width,
-            int[] rows,
-            int first,
-            int last,
-            float[] sums,
-            boolean more);
+    void down(LowRankPair pair, float[] x, int width, int[] rows, int first, int last, float[] sums);
 
-    /// Adds the product with some rows of the second matrix:
-    /// `out[at + r * stride + i] += sum_k down[r * ranks + k] * b[index(from + i, k, rank)]`.
+    /// Multiplies a piece of a row with the first matrix.
     ///
-    /// @param b the second matrix, as [#index] says
-    /// @param rank its number of columns
-    /// @param from first row of the matrix
-    /// @param n how many
+    /// @param pair the matrices
+    /// @param x the row
+    /// @param piece which piece
+    /// @param sums `[pieces, ranks]`
+    void piece(LowRankPair pair, float[] x, int piece, float[] sums);
+
+    /// Adds the product with some rows of the second matrix: `out[outOffset + r * outStride + i] += sum_k down[r *
+    /// ranks
+    /// + k] * b[index(firstRow + i, k, rank)]`.
+    ///
+    /// @param pair the matrices
+    /// @param call which rows of the matrix, and what is added to
     /// @param down `[.., ranks]`
-    /// @param ranks padded rank
     /// @param rows numbers of rows
     /// @param count how many
-    /// @param out what is added to
-    /// @param at index of row 0's first element
-    /// @param stride elements from one row of `out` to the next
-    void up(
-            float[] b,
-            int rank,
-            int from,
-            int n,
-            float[] down,
-            int ranks,
-            int[] rows,
-            int count,
-            float[] out,
-            int at,
-            int stride);
+    void up(LowRankPair pair, LinearCall call, float[] down, int[] rows, int count);
 }

@@ -1,5 +1,7 @@
 package dev.tenon.backend.cpu.vector.kernel.lowrank;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
+
 /// The products of adapters in plain Java.
 final class ScalarLowRankMath implements LowRankMath {
     @Override
@@ -8,55 +10,46 @@ final class ScalarLowRankMath implements LowRankMath {
     }
 
     @Override
-    public void down(
-            float[] a,
-            int from,
-            int to,
-            int ranks,
-            float[] x,
-            int width,
-            int[] rows,
-            int first,
-            int last,
-            float[] sums,
-            boolean more) {
-        for (int i = first; i < last; i++) {
-            for (int k = 0; k < ranks; k++) {
-                float sum = 0;
-                for (int c = from; c < to; c++) {
-                    sum = Math.fma(x[rows[i] * width + c], a[c * ranks + k], sum);
-                }
-                int at = rows[i] * ranks + k;
-                sums[at] = more ? sums[at] + sum : sum;
+    public void down(LowRankPair pair, float[] x, int width, int[] rows, int first, int last, float[] sums) {
+        for (int from = 0; from < pair.cols(); from += PIECE) {
+            for (int i = first; i < last; i++) {
+                piece(pair, x, rows[i] * width, from, sums, rows[i] * pair.ranks(), from > 0);
             }
         }
     }
 
     @Override
-    public void up(
-            float[] b,
-            int rank,
-            int from,
-            int n,
-            float[] down,
-            int ranks,
-            int[] rows,
-            int count,
-            float[] out,
-            int at,
-            int stride) {
+    public void piece(LowRankPair pair, float[] x, int piece, float[] sums) {
+        piece(pair, x, 0, piece * PIECE, sums, piece * pair.ranks(), false);
+    }
+
+    private static void piece(LowRankPair pair, float[] x, int row, int from, float[] sums, int at, boolean more) {
+        int to = Math.min(from + PIECE, pair.cols());
+        for (int k = 0; k < pair.ranks(); k++) {
+            float sum = 0;
+            for (int c = from; c < to; c++) {
+                sum = Math.fma(x[row + c], pair.a()[c * pair.ranks() + k], sum);
+            }
+            sums[at + k] = more ? sums[at + k] + sum : sum;
+        }
+    }
+
+    @Override
+    public void up(LowRankPair pair, LinearCall call, float[] down, int[] rows, int count) {
         for (int i = 0; i < count; i++) {
-            up(this, b, rank, from, n, down, rows[i] * ranks, out, at + rows[i] * stride);
+            up(this, pair, call, 0, call.rows, down, rows[i]);
         }
     }
 
     /// Adds to some elements of one row.
-    static void up(
-            LowRankMath form, float[] b, int rank, int from, int n, float[] down, int downAt, float[] out, int at) {
-        for (int i = 0; i < n; i++) {
+    static void up(LowRankMath form, LowRankPair pair, LinearCall call, int from, int to, float[] down, int row) {
+        float[] out = call.out.array();
+        int at = call.outOffset + row * call.outStride;
+        for (int i = from; i < to; i++) {
             float sum = out[at + i];
-            for (int k = 0; k < rank; k++) {
-                sum = Math.fma(b[form.index(from + i, k, rank)], down[downAt + k], sum);
+            for (int k = 0; k < pair.rank(); k++) {
+                float b = pair.b()[form.index(call.firstRow + i, k, pair.rank())];
+                sum = Math.fma(b, down[row * pair.ranks() + k], sum);
             }
             out[at + i] = sum;
         }

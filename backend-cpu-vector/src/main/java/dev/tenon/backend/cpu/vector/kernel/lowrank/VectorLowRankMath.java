@@ -5,6 +5,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
 import dev.tenon.api.kernel.cpu.CompileThresholdScaling;
 import dev.tenon.api.kernel.cpu.ForceInline;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import jdk.incubator.vector.FloatVector;
 
 /// The products of adapters with the Vector API: ranks are the lanes of the first one, with eight rows at once, and
@@ -20,41 +21,39 @@ public final class VectorLowRankMath implements LowRankMath {
     }
 
     @Override
-    public void down(
-            float[] a,
-            int from,
-            int to,
-            int ranks,
-            float[] x,
-            int width,
-            int[] rows,
-            int first,
-            int last,
-            float[] sums,
-            boolean more) {
-        for (int k = 0; k < ranks; k += LANES) {
-            int i = first;
-            for (; i + EIGHT <= last; i += EIGHT) {
-                downEight(a, from, to, ranks, k, x, width, rows, i, sums, more);
-            }
-            for (; i < last; i++) {
-                downOne(a, from, to, ranks, k, x, rows[i] * width, sums, rows[i] * ranks + k, more);
+    public void down(LowRankPair pair, float[] x, int width, int[] rows, int first, int last, float[] sums) {
+        int ranks = pair.ranks();
+        for (int from = 0; from < pair.cols(); from += PIECE) {
+            for (int k = 0; k < ranks; k += LANES) {
+                int i = first;
+                for (; i + EIGHT <= last; i += EIGHT) {
+                    downEight(pair, from * ranks + k, x, width, rows, i, sums);
+                }
+                for (; i < last; i++) {
+                    downOne(pair, from * ranks + k, x, rows[i] * width, sums, rows[i] * ranks + k, from > 0);
+                }
             }
         }
     }
 
-    private static void downEight(
-            float[] a,
-            int from,
-            int to,
-            int ranks,
-            int k,
-            float[] x,
-            int width,
-            int[] rows,
-            int i,
-            float[] sums,
-            boolean more) {
+    @Override
+    public void piece(LowRankPair pair, float[] x, int piece, float[] sums) {
+        int ranks = pair.ranks();
+        for (int k = 0; k < ranks; k += LANES) {
+            downOne(pair, piece * PIECE * ranks + k, x, 0, sums, piece * ranks + k, false);
+        }
+    }
+
+    /// A piece of eight rows.
+    ///
+    /// @param first index in the first matrix of the piece's first element for these ranks
+    private static void downEight(LowRankPair pair, int first, float[] x, int width, int[] rows, int i, float[] sums) {
+        float[] a = pair.a();
+        int ranks = pair.ranks();
+        int from = first / ranks;
+        int k = first % ranks;
+        int to = Math.min(from + PIECE, pair.cols());
+        boolean more = from > 0;
         FloatVector s0 = FloatVector.zero(F);
         FloatVector s1 = s0;
         FloatVector s2 = s0;
@@ -71,7 +70,7 @@ public final class VectorLowRankMath implements LowRankMath {
         int x5 = rows[i + 5] * width;
         int x6 = rows[i + 6] * width;
         int x7 = rows[i + 7] * width;
-        int at = from * ranks + k;
+        int at = first;
         for (int c = from; c < to; c++) {
             FloatVector v = FloatVector.fromArray(F, a, at);
             s0 = v.fma(FloatVector.broadcast(F, x[x0 + c]), s0);
@@ -94,10 +93,13 @@ public final class VectorLowRankMath implements LowRankMath {
         put(s7, sums, rows[i + 7] * ranks + k, more);
     }
 
-    private static void downOne(
-            float[] a, int from, int to, int ranks, int k, float[] x, int row, float[] sums, int sum, boolean more) {
+    private static void downOne(LowRankPair pair, int first, float[] x, int row, float[] sums, int sum, boolean more) {
+        float[] a = pair.a();
+        int ranks = pair.ranks();
+        int from = first / ranks;
+        int to = Math.min(from + PIECE, pair.cols());
         FloatVector s = FloatVector.zero(F);
-        int at = from * ranks + k;
+        int at = first;
         for (int c = from; c < to; c++) {
             s = FloatVector.fromArray(F, a, at).fma(FloatVector.broadcast(F, x[row + c]), s);
             at += ranks;
@@ -111,50 +113,46 @@ public final class VectorLowRankMath implements LowRankMath {
     }
 
     @Override
-    public void up(
-            float[] b,
-            int rank,
-            int from,
-            int n,
-            float[] down,
-            int ranks,
-            int[] rows,
-            int count,
-            float[] out,
-            int at,
-            int stride) {
+    public void up(LowRankPair pair, LinearCall call, float[] down, int[] rows, int count) {
         // Whole vectors begin at the first block that begins here.
-        int head = Math.min(n, (LANES - from % LANES) % LANES);
+        int n = call.rows;
+        int head = Math.min(n, (LANES - call.firstRow % LANES) % LANES);
         int fours = head + (n - head) / FOUR * FOUR;
         int vectors = head + (n - head) / LANES * LANES;
         int i = 0;
         for (; i + 2 <= count; i += 2) {
-            int o0 = at + rows[i] * stride;
-            int o1 = at + rows[i + 1] * stride;
             for (int r = head; r < fours; r += FOUR) {
-                upTwo(b, rank, (from + r) * rank, down, rows[i] * ranks, rows[i + 1] * ranks, out, o0 + r, o1 + r);
+                upTwo(pair, call, r, down, rows[i], rows[i + 1]);
             }
         }
         if (i < count) {
             for (int r = head; r < fours; r += FOUR) {
-                upFour(b, rank, (from + r) * rank, down, rows[i] * ranks, out, at + rows[i] * stride + r);
+                upFour(pair, call, r, down, rows[i]);
             }
         }
         if (head > 0 || fours < n) {
             for (i = 0; i < count; i++) {
-                int d = rows[i] * ranks;
-                int o = at + rows[i] * stride;
-                ScalarLowRankMath.up(this, b, rank, from, head, down, d, out, o);
+                ScalarLowRankMath.up(this, pair, call, 0, head, down, rows[i]);
                 for (int r = fours; r < vectors; r += LANES) {
-                    upOne(b, rank, (from + r) * rank, down, d, out, o + r);
+                    upOne(pair, call, r, down, rows[i]);
                 }
-                ScalarLowRankMath.up(this, b, rank, from + vectors, n - vectors, down, d, out, o + vectors);
+                ScalarLowRankMath.up(this, pair, call, vectors, n, down, rows[i]);
             }
         }
     }
 
-    private static void upTwo(
-            float[] b, int rank, int from, float[] down, int d0, int d1, float[] out, int o0, int o1) {
+    /// Adds to some elements of two rows.
+    ///
+    /// @param r the first of the elements, counted from the call's first row
+    private static void upTwo(LowRankPair pair, LinearCall call, int r, float[] down, int row0, int row1) {
+        float[] b = pair.b();
+        float[] out = call.out.array();
+        int rank = pair.rank();
+        int from = (call.firstRow + r) * rank;
+        int d0 = row0 * pair.ranks();
+        int d1 = row1 * pair.ranks();
+        int o0 = call.outOffset + row0 * call.outStride + r;
+        int o1 = call.outOffset + row1 * call.outStride + r;
         FloatVector s0 = FloatVector.fromArray(F, out, o0);
         FloatVector s1 = FloatVector.fromArray(F, out, o0 + LANES);
         FloatVector s2 = FloatVector.fromArray(F, out, o0 + 2 * LANES);
@@ -191,7 +189,13 @@ public final class VectorLowRankMath implements LowRankMath {
         t3.intoArray(out, o1 + 3 * LANES);
     }
 
-    private static void upFour(float[] b, int rank, int from, float[] down, int d, float[] out, int o) {
+    private static void upFour(LowRankPair pair, LinearCall call, int r, float[] down, int row) {
+        float[] b = pair.b();
+        float[] out = call.out.array();
+        int rank = pair.rank();
+        int from = (call.firstRow + r) * rank;
+        int d = row * pair.ranks();
+        int o = call.outOffset + row * call.outStride + r;
         FloatVector s0 = FloatVector.fromArray(F, out, o);
         FloatVector s1 = FloatVector.fromArray(F, out, o + LANES);
         FloatVector s2 = FloatVector.fromArray(F, out, o + 2 * LANES);
@@ -211,7 +215,13 @@ public final class VectorLowRankMath implements LowRankMath {
         s3.intoArray(out, o + 3 * LANES);
     }
 
-    private static void upOne(float[] b, int rank, int from, float[] down, int d, float[] out, int o) {
+    private static void upOne(LowRankPair pair, LinearCall call, int r, float[] down, int row) {
+        float[] b = pair.b();
+        float[] out = call.out.array();
+        int rank = pair.rank();
+        int from = (call.firstRow + r) * rank;
+        int d = row * pair.ranks();
+        int o = call.outOffset + row * call.outStride + r;
         FloatVector s = FloatVector.fromArray(F, out, o);
         for (int k = 0; k < rank; k++) {
             s = FloatVector.fromArray(F, b, from + k * LANES).fma(FloatVector.broadcast(F, down[d + k]), s);

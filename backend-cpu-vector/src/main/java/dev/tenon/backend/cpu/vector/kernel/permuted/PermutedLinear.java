@@ -2,7 +2,9 @@ package dev.tenon.backend.cpu.vector.kernel.permuted;
 
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.ForceInline;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
@@ -75,7 +77,7 @@ public abstract class PermutedLinear implements LinearKernel {
     private final String format;
     private final PermutedPacking packing;
     private final int block;
-    private final int blockBytes;
+    private final PermutedBlock parts;
     /// Pairs of an even and an odd vector of a block.
     private final int vectorPairs;
     private final int sums;
@@ -86,48 +88,26 @@ public abstract class PermutedLinear implements LinearKernel {
     private final PermutedParts.Decode decode;
     private final PermutedParts.Numbers numbers;
     private final PermutedParts.Unpack unpack;
-    /// Where the words of a block begin, and how many groups of four.
-    private final int firstWord;
-    private final int quads;
-    /// Where the F16 numbers of a block begin, and how many there are.
-    private final int firstF16;
-    private final int f16Count;
 
     /// Creates a kernel.
     ///
     /// @param format format id
     /// @param packing order of the activations
-    /// @param blockBytes bytes of a block
-    /// @param parts the code that multiplies and decodes
-    /// @param firstWord where the words of a block begin
-    /// @param words how many it has, a multiple of 4
-    /// @param firstF16 where the F16 numbers of a block begin
-    /// @param f16Count how many it has
-    PermutedLinear(
-            String format,
-            PermutedPacking packing,
-            int blockBytes,
-            PermutedParts parts,
-            int firstWord,
-            int words,
-            int firstF16,
-            int f16Count) {
+    /// @param parts where the parts of a block are
+    /// @param code the code that multiplies and decodes
+    PermutedLinear(String format, PermutedPacking packing, PermutedBlock parts, PermutedParts code) {
         this.format = format;
         this.packing = packing;
         this.block = packing.block;
-        this.blockBytes = blockBytes;
+        this.parts = parts;
         this.vectorPairs = packing.vectorPairs;
         this.sums = packing.sums;
         this.turn = Math.min(TURN / block, TURN_BLOCKS);
-        this.scales = parts.scales();
-        this.dot = parts.dot();
-        this.decode = parts.decode();
-        this.numbers = parts.numbers();
-        this.unpack = parts.unpack();
-        this.firstWord = firstWord;
-        this.quads = words / 4;
-        this.firstF16 = firstF16;
-        this.f16Count = f16Count;
+        this.scales = code.scales();
+        this.dot = code.dot();
+        this.decode = code.decode();
+        this.numbers = code.numbers();
+        this.unpack = code.unpack();
     }
 
     @Override
@@ -168,12 +148,12 @@ public abstract class PermutedLinear implements LinearKernel {
 
     /// {@return bytes of a word, or a number, of all blocks: a vector more than needed, because
     /// first-level caches hold few lines that lie a power of two apart}
-    private static long wordBytes(int blocks) {
+    static long wordBytes(int blocks) {
         return (long) blocks * PermutedPanel.WIDTH + LANE_BYTES;
     }
 
     private long wordVectors() {
-        return 4L * quads + f16Count;
+        return (long) parts.words() + parts.f16Count();
     }
 
     @Override
@@ -192,67 +172,59 @@ public abstract class PermutedLinear implements LinearKernel {
         packing.pack(x.array(), xOffset, n, packed, token);
     }
 
+    /// {@return bytes from one of the rows that advance together to the next}
+    ///
+    /// @param call all rows
+    @ForceInline
+    static long apart(LinearCall call) {
+        return call.rows / STREAMS * call.rowBytes;
+    }
+
     @Override
-    public final void run(
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            int n,
-            MemorySegment packed,
-            int tokens,
-            HostFloats results,
-            int outOffset,
-            int outStride,
-            MemorySegment scratch) {
-        float[] out = results.array();
-        long at = Memory.at(weights, firstRow * rowBytes, rows * rowBytes);
+    public final void run(LinearCall call) {
+        int rows = call.rows;
+        int n = call.n;
+        int tokens = call.tokens;
+        MemorySegment packed = call.packed;
+        MemorySegment scratch = call.scratch;
+        long at = Memory.at(call.weights, call.rowAt(0), rows * call.rowBytes);
         long x = Memory.at(packed, 0, packedBytes(n, tokens));
         long s = Memory.at(scratch, 0, scratchBytes(n, tokens));
         if (tokens < PANEL_TOKENS) {
-            int each = rows / STREAMS;
-            int done = each * STREAMS;
+            int done = rows / STREAMS * STREAMS;
             for (int t = 0; t < tokens; t++) {
-                int o = outOffset + t * outStride;
+                int to = call.outOffset + t * call.outStride;
                 long xt = x + t * packing.rowBytes(n);
-                streams(weights, at, rowBytes, each, STREAMS, n, packed, xt, out, o, scratch, s);
-                streams(
-                        weights,
-                        at + done * rowBytes,
-                        rowBytes,
-                        rows - done,
-                        1,
-                        n,
-                        packed,
-                        xt,
-                        out,
-                        o + done,
-                        scratch,
-                        s);
+                streams(call, at, STREAMS, xt, s, to);
+                for (int r = done; r < rows; r++) {
+                    streams(call, at + r * call.rowBytes, 1, xt, s, to + r);
+                }
             }
             return;
         }
         for (int r = 0; r < rows; r += PermutedPanel.ROWS) {
             int count = Math.min(PermutedPanel.ROWS, rows - r);
-            long words = s + PermutedPanel.SUMS;
-            words(weights, at + r * rowBytes, rowBytes, count, n / block, scratch, words);
+            words(call, at + r * call.rowBytes, count, s + PermutedPanel.SUMS);
             PermutedPanel.begin(scratch, s);
             for (int t = 0; t < tokens; t += PermutedPanel.CHUNK) {
                 int chunk = Math.min(PermutedPanel.CHUNK, tokens - t);
                 int held = packing.held(packed, n, t);
-                long strands = x + packing.chunk(n, t) + held * packing.rowBytes(n);
-                panel(scratch, s, words, n / block, packed, strands, held, chunk);
+                panel(call, s, x + packing.chunk(n, t) + held * packing.rowBytes(n), held, chunk);
                 // Without sums, their strands are 0.
                 float plus = sums == 0 ? 0f : -0f;
-                PermutedPanel.store(scratch, s, plus, chunk, count, out, outOffset + r + t * outStride, outStride);
+                int to = call.outOffset + r + t * call.outStride;
+                for (int i = 0; i < chunk; i++) {
+                    PermutedPanel.store(scratch, s, i, plus, call.out.array(), to + i * call.outStride, count);
+                }
             }
         }
     }
 
     /// Transposes the rows of a panel, and reads their scales; one that lacks rows gets the last
     /// one again.
-    private void words(
-            MemorySegment weights, long at, long rowBytes, int rows, int blocks, MemorySegment scratch, long to) {
+    private void words(LinearCall call, long at, int rows, long to) {
+        int blocks = call.n / block;
+        MemorySegment scratch = call.scratch;
         long width = PermutedPanel.WIDTH;
         long apart = wordBytes(blocks);
         long first = to + wordVectors() * apart;
@@ -261,22 +233,11 @@ public abstract class PermutedLinear implements LinearKernel {
         for (int r = 0; r < PermutedPanel.ROWS; r += LANES) {
             for (int b = 0; b < blocks; b++) {
                 long words = to + b * width + 4L * r;
-                long p = at + (long) b * blockBytes;
+                long p = at + (long) b * parts.bytes();
                 for (int lane = 0; lane < LANES; lane += 4) {
-                    PermutedWords.copy(
-                            weights,
-                            p + firstWord,
-                            rowBytes,
-                            r + lane,
-                            rows - 1,
-                            quads,
-                            firstF16 - firstWord,
-                            f16Count,
-                            scratch,
-                            block,
-                            lane);
+                    PermutedWords.copy(call, parts, p, r + lane, rows - 1, block + 4L * lane);
                 }
-                PermutedWords.transpose(scratch, block, quads, f16Count, words, apart);
+                PermutedWords.transpose(scratch, block, parts.words() / 4, parts.f16Count(), words, apart);
                 if (sums > 0) {
                     numbers.write(scratch, words, first + b * width + 4L * r, apart);
                 }
@@ -285,48 +246,62 @@ public abstract class PermutedLinear implements LinearKernel {
     }
 
     /// Multiplies the rows of a panel, one lane of the strands after the other.
-    private void panel(
-            MemorySegment scratch,
-            long s,
-            long words,
-            int blocks,
-            MemorySegment packed,
-            long x,
-            long held,
-            int tokens) {
-        long width = PermutedPanel.WIDTH;
+    ///
+    /// @param s where [PermutedPanel#SUMS] bytes are, and the panel's words behind them
+    /// @param x where the strands of the first token are: four tokens' first elements, their second ones,
+    ///     to the last; then the next four tokens'
+    /// @param held tokens that lie together
+    /// @param tokens number of tokens, at most [PermutedPanel#CHUNK]
+    private void panel(LinearCall call, long s, long x, long held, int tokens) {
+        MemorySegment scratch = call.scratch;
+        MemorySegment packed = call.packed;
+        int blocks = call.n / block;
         int length = vectorPairs * blocks;
+        int restLength = sums * blocks;
+        long words = s + PermutedPanel.SUMS;
         long apart = wordBytes(blocks);
         long numbersAt = words + wordVectors() * apart;
         long even = numbersAt + 16 * sums * apart;
-        long odd = even + length * width;
+        long odd = even + (long) length * PermutedPanel.WIDTH;
         for (int i = 0; i < 16; i++) {
             int lane = PermutedPanel.lane(i);
-            unpack.write(scratch, lane, words, blocks, numbersAt, apart, even, odd);
+            unpack.write(scratch, lane, words, blocks, numbersAt, even);
             long xe = x + 4 * held * lane * length;
             long xo = xe + 64 * held * length;
-            long xs = x + 4 * held * (32L * length + (long) lane * sums * blocks);
+            long xs = x + 4 * held * (32L * length + (long) lane * restLength);
             long rest = numbersAt + lane * apart;
-            PermutedPanel.lane(i, scratch, s, even, rest, packed, xe, xo, xs, length, sums * blocks, tokens);
+            long to = PermutedPanel.sums(s, i);
+            for (int t = 0; t < tokens; t += PermutedPanel.TOKENS) {
+                PermutedTile.multiply(
+                        scratch, even, packed, xe + 4L * t * length, length, to + (long) t * PermutedPanel.WIDTH);
+            }
+            for (int t = 0; t < tokens; t += PermutedPanel.TOKENS) {
+                PermutedTile.multiply(scratch, odd, packed, xo + 4L * t * length, length, PermutedPanel.odd(s));
+                if (restLength > 0) {
+                    PermutedTile.multiply(
+                            scratch, rest, packed, xs + 4L * t * restLength, restLength, PermutedPanel.rest(s));
+                }
+                PermutedPanel.tile(scratch, s, i, t, restLength > 0);
+            }
+            PermutedPanel.tree(scratch, s, i, tokens);
         }
     }
 
-    /// Multiplies `streams * each` rows, of which those `each` apart advance together.
-    private void streams(
-            MemorySegment weights,
-            long at,
-            long rowBytes,
-            int each,
-            int streams,
-            int n,
-            MemorySegment packed,
-            long x,
-            float[] out,
-            int outOffset,
-            MemorySegment scratch,
-            long s) {
-        int blocks = n / block;
-        long odd = packing.odd(n);
+    /// Multiplies rows that advance together with a token: all of a call, but what is left when they are divided by
+    /// their number.
+    ///
+    /// @param at where the first row starts
+    /// @param streams how many advance together: [#STREAMS], [#apart] from each other, or a single one
+    /// @param x the packed activations
+    /// @param s scratch memory
+    /// @param to index of the first sum
+    private void streams(LinearCall call, long at, int streams, long x, long s, int to) {
+        MemorySegment scratch = call.scratch;
+        MemorySegment packed = call.packed;
+        float[] out = call.out.array();
+        int each = streams == 1 ? 1 : call.rows / STREAMS;
+        int blocks = call.n / block;
+        long odd = packing.odd(call.n);
         long sumsAt = 2L * vectorPairs * blocks * VECTOR;
         for (int r = 0; r < each; r++) {
             PermutedPanel.clear(scratch, s, streams);
@@ -334,15 +309,15 @@ public abstract class PermutedLinear implements LinearKernel {
                 int count = Math.min(turn, blocks - b);
                 long even = x + (long) vectorPairs * b * packing.apart;
                 long rest = x + sumsAt + (long) b * VECTOR;
-                long p = at + r * rowBytes + (long) b * blockBytes;
+                long p = at + r * call.rowBytes + (long) b * parts.bytes();
                 if (LANES == 16) {
-                    dot.add(weights, p, each * rowBytes, streams, count, scratch, s, packed, even, rest);
+                    dot.add(call, p, streams, count, s, even, rest);
                     continue;
                 }
                 for (int stream = 0; stream < streams; stream++) {
                     long strands = s + stream * PermutedPanel.PAIR;
                     long values = s + VALUES;
-                    decode(weights, p + stream * each * rowBytes, count, scratch, s + SCALES, values);
+                    decode(call, p + stream * apart(call), count, s + SCALES, values);
                     int vectors = vectorPairs * count;
                     long next = (long) vectors * VECTOR;
                     PermutedPanel.dot(scratch, values, strands, packed, even, vectors);
@@ -351,27 +326,27 @@ public abstract class PermutedLinear implements LinearKernel {
                 }
             }
             if (LANES == 16 && streams == STREAMS) {
-                PermutedPanel.sums(scratch, s, out, outOffset + r, each);
+                PermutedPanel.sums(scratch, s, out, to + r, each);
                 continue;
             }
             for (int stream = 0; stream < streams; stream++) {
-                out[outOffset + stream * each + r] = PermutedPanel.sum(scratch, s + stream * PermutedPanel.PAIR);
+                out[to + stream * each + r] = PermutedPanel.sum(scratch, s + stream * PermutedPanel.PAIR);
             }
         }
     }
 
     /// Decodes blocks: even vectors, odd ones, then scales.
-    private void decode(MemorySegment weights, long at, int blocks, MemorySegment scratch, long numbers, long to) {
+    private void decode(LinearCall call, long at, int blocks, long numbers, long to) {
         for (int b = 0; b < blocks; b += turn) {
             int count = Math.min(turn, blocks - b);
-            long p = at + (long) b * blockBytes;
-            scales.read(weights, p, count, scratch, numbers);
+            long p = at + (long) b * parts.bytes();
+            scales.read(call, p, count, numbers);
             long even = to + (long) vectorPairs * b * VECTOR;
             long odd = even + (long) vectorPairs * blocks * VECTOR;
             for (int part = 0; part < VECTOR; part += LANE_BYTES) {
-                decode.write(weights, p, count, scratch, numbers, even + part, odd + part, part);
+                decode.write(call, p, count, numbers, even + part, odd + part, part);
             }
-            PermutedPanel.copy(scratch, numbers, to + (2L * vectorPairs * blocks + b) * VECTOR, sums * count);
+            PermutedPanel.copy(call.scratch, numbers, to + (2L * vectorPairs * blocks + b) * VECTOR, sums * count);
         }
     }
 }

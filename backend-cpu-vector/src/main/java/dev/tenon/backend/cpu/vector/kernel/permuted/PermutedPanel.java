@@ -187,59 +187,52 @@ final class PermutedPanel {
         }
     }
 
-    /// Adds up the strands of a lane, even and odd, then the sums, and then lanes in a tree. Called
-    /// for lanes in the order of [#lane(int)].
+    /// {@return where the sums of even strands of all tokens go}
     ///
-    /// @param n how many lanes were before
-    /// @param scratch memory of sums and strands
     /// @param sums where [#SUMS] bytes are
-    /// @param even where the even strand is; the odd one follows
-    /// @param rest where the strand of sums is
-    /// @param packed memory of the packed activations
-    /// @param x where the tokens' even strands are: four tokens' first elements, their second ones,
-    ///     to the last; then the next four tokens'
-    /// @param y where the odd strands are
-    /// @param z where the strands of sums are
-    /// @param length elements of the even strand, and of the odd one
-    /// @param restLength elements of the strand of sums, may be 0
-    /// @param tokens number of tokens, at most [#CHUNK]
-    static void lane(
-            int n,
-            MemorySegment scratch,
-            long sums,
-            long even,
-            long rest,
-            MemorySegment packed,
-            long x,
-            long y,
-            long z,
-            int length,
-            int restLength,
-            int tokens) {
-        long to = sums + LEVELS + (long) Integer.bitCount(n) * LEVEL;
-        for (int t = 0; t < tokens; t += TOKENS) {
-            long at = x + (long) t * length * Float.BYTES;
-            PermutedTile.multiply(scratch, even, packed, at, length, to + (long) t * WIDTH);
-        }
-        // What the tree adds to the sums of this lane, if anything, and where the sum of both goes.
-        boolean second = (n & 1) == 1;
-        long down = second ? LEVEL : 0;
-        long odd = even + (long) length * WIDTH;
-        long oddSums = sums + TILE;
-        long restSums = restLength == 0 ? sums : sums + 2 * TILE;
-        for (int t = 0; t < tokens; t += TOKENS) {
-            long at = y + (long) t * length * Float.BYTES;
-            PermutedTile.multiply(scratch, odd, packed, at, length, oddSums);
-            if (restLength > 0) {
-                at = z + (long) t * restLength * Float.BYTES;
-                PermutedTile.multiply(scratch, rest, packed, at, restLength, restSums);
-            }
-            long evenSums = to + (long) t * WIDTH;
-            long before = second ? evenSums - down : sums;
-            add(scratch, evenSums, oddSums, restSums, before, evenSums - down, TILE);
-        }
-        to -= down;
-        for (int k = n >> 1; second && (k & 1) == 1; k >>= 1) {
+    /// @param n how many lanes were before
+    static long sums(long sums, int n) {
+        return sums + LEVELS + (long) Integer.bitCount(n) * LEVEL;
+    }
+
+    /// {@return where the sums of odd strands of a tile go}
+    ///
+    /// @param sums where [#SUMS] bytes are
+    static long odd(long sums) {
+        return sums + TILE;
+    }
+
+    /// {@return where those of strands of sums go}
+    ///
+    /// @param sums where [#SUMS] bytes are
+    static long rest(long sums) {
+        return sums + 2 * TILE;
+    }
+
+    /// Adds up what the strands of a tile came to, even and odd, then the sums, and then what the tree adds to this
+    /// lane. Called for lanes in the order of [#lane(int)].
+    ///
+    /// @param scratch memory of sums
+    /// @param sums where [#SUMS] bytes are
+    /// @param n how many lanes were before
+    /// @param token the first token of the tile
+    /// @param rest whether there are sums
+    static void tile(MemorySegment scratch, long sums, int n, int token, boolean rest) {
+        long even = sums(sums, n) + (long) token * WIDTH;
+        // Where the sum of this lane and the one before goes, if the tree adds both.
+        long to = (n & 1) == 1 ? even - LEVEL : even;
+        add(scratch, even, odd(sums), rest ? rest(sums) : sums, to == even ? sums : to, to, TILE);
+    }
+
+    /// Adds lanes in a tree, as far as this one completes parts of it.
+    ///
+    /// @param scratch memory of sums
+    /// @param sums where [#SUMS] bytes are
+    /// @param n how many lanes were before
+    /// @param tokens number of tokens
+    static void tree(MemorySegment scratch, long sums, int n, int tokens) {
+        long to = sums(sums, n) - LEVEL;
+        for (int k = n >> 1; (n & 1) == 1 && (k & 1) == 1; k >>= 1) {
             add(scratch, to - LEVEL, to, tokens * WIDTH);
             to -= LEVEL;
         }
@@ -250,30 +243,6 @@ final class PermutedPanel {
     /// @param n how many were before
     static int lane(int n) {
         return Integer.reverse(n) >>> 28;
-    }
-
-    /// Copies what all lanes came to.
-    ///
-    /// @param scratch its memory
-    /// @param sums as for a lane
-    /// @param plus is added to each
-    /// @param tokens number of tokens
-    /// @param rows number of rows
-    /// @param out receives `out[outOffset + t * outStride + r]`
-    /// @param outOffset index of the first
-    /// @param outStride elements between tokens in `out`
-    static void store(
-            MemorySegment scratch,
-            long sums,
-            float plus,
-            int tokens,
-            int rows,
-            float[] out,
-            int outOffset,
-            int outStride) {
-        for (int t = 0; t < tokens; t++) {
-            store(scratch, sums + LEVELS + (long) t * WIDTH, plus, out, outOffset + t * outStride, rows);
-        }
     }
 
     /// Adds up the sums of a tile: even strands, odd ones, sums, and what was before. The number of
@@ -322,9 +291,18 @@ final class PermutedPanel {
         } while (p != end);
     }
 
-    /// Copies the sums of a token's rows.
-    private static void store(MemorySegment scratch, long from, float plus, float[] out, int at, int rows) {
+    /// Copies what all lanes came to for a token.
+    ///
+    /// @param scratch its memory
+    /// @param sums as for a lane
+    /// @param token which token
+    /// @param plus is added to each
+    /// @param out receives the sums of rows
+    /// @param at index of the first
+    /// @param rows number of rows
+    static void store(MemorySegment scratch, long sums, int token, float plus, float[] out, int at, int rows) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+        long from = sums + LEVELS + (long) token * WIDTH;
         int r = 0;
         for (; r <= rows - LANES; r += LANES) {
             FloatVector.fromMemorySegment(F, s, from + 4L * r & Memory.ADDRESS, Species.LE)

@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.kernel.permuted;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import java.lang.foreign.MemorySegment;
 
 /// The code of a format that [PermutedLinear] calls. A format gives each part as a method of its own class, which
@@ -16,64 +17,42 @@ record PermutedParts(Scales scales, Dot dot, Decode decode, Numbers numbers, Unp
     interface Scales {
         /// Writes sixteen numbers a block: what its levels and what its sums are multiplied with.
         ///
-        /// @param weights the matrix
+        /// @param call the matrix, and memory for the numbers
         /// @param at where the first block starts
         /// @param blocks how many
-        /// @param scratch memory for the numbers
         /// @param to where they start
-        void read(MemorySegment weights, long at, int blocks, MemorySegment scratch, long to);
+        void read(LinearCall call, long at, int blocks, long to);
     }
 
     /// Multiplies levels with activations, all in one, on machines with vectors of sixteen floats.
     interface Dot {
         /// Adds the products of some blocks of some rows and a token to the strands of the rows.
         ///
-        /// @param weights the matrix
+        /// @param call the matrix, memory of the strands, and the packed activations; several
+        ///     rows are a quarter of its rows apart ([PermutedLinear#apart])
         /// @param at where the first row's first block starts
-        /// @param apart bytes to the next row's
         /// @param rows how many, at least one
         /// @param blocks how many of each, at least one
-        /// @param scratch memory of the strands
         /// @param strands where the first row's are; the next one's follow, [PermutedPanel#PAIR]
         ///     bytes behind them
-        /// @param packed activations
         /// @param even where the first even vector is; the odd one follows, then the next even one
         /// @param sums where the first vector of sums is
-        void add(
-                MemorySegment weights,
-                long at,
-                long apart,
-                int rows,
-                int blocks,
-                MemorySegment scratch,
-                long strands,
-                MemorySegment packed,
-                long even,
-                long sums);
+        void add(LinearCall call, long at, int rows, int blocks, long strands, long even, long sums);
     }
 
     /// Decodes levels.
     interface Decode {
         /// Writes levels times scales, as [Dot] multiplies them with activations.
         ///
-        /// @param weights the matrix
+        /// @param call the matrix, and memory of scales and values
         /// @param at where the first block starts
         /// @param blocks how many
-        /// @param scratch memory of scales and values
         /// @param scales where the blocks' numbers are
         /// @param even where the first even vector goes
         /// @param odd where the first odd vector goes
         /// @param part bytes from a vector of sixteen floats to the part of it that is
         ///     computed; `even` and `odd` have it added already
-        void write(
-                MemorySegment weights,
-                long at,
-                int blocks,
-                MemorySegment scratch,
-                long scales,
-                long even,
-                long odd,
-                long part);
+        void write(LinearCall call, long at, int blocks, long scales, long even, long odd, long part);
     }
 
     /// Reads scales of several rows, one in each lane.
@@ -95,11 +74,9 @@ record PermutedParts(Scales scales, Dot dot, Decode decode, Numbers numbers, Unp
         /// @param lane which lane
         /// @param words where the first word of the first block is; the next block's follows
         /// @param blocks how many blocks
-        /// @param numbers where the first number of the first block is; the next block's follows
-        /// @param apart bytes from a word, or a number, to the next one
-        /// @param even where the even strand goes
-        /// @param odd where the odd strand goes
-        void write(
-                MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd);
+        /// @param numbers where the first number of the first block is; the next block's follows.
+        ///     From a word, or a number, to the next one it is [PermutedLinear#wordBytes]
+        /// @param even where the even strand goes; the odd one follows
+        void write(MemorySegment scratch, int lane, long words, int blocks, long numbers, long even);
     }
 }

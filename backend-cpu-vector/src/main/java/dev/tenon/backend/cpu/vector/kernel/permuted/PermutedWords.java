@@ -4,6 +4,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 import static dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear.LANE_BYTES;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import java.lang.foreign.MemorySegment;
@@ -28,38 +29,27 @@ final class PermutedWords {
     /// Copies a block of four rows: four words at a time to where [#transpose] expects them, then
     /// F16 numbers as floats. A word, or an F16 number, of all lanes takes a vector.
     ///
-    /// @param weights the matrix
-    /// @param from where the words of the panel's first row are
-    /// @param rowBytes bytes of a row
+    /// @param call the matrix, and the memory that receives them
+    /// @param parts where they are
+    /// @param from where the block of the panel's first row is
     /// @param row the first of the four rows
     /// @param last the last row of the panel, copied instead of those behind it
-    /// @param quads how many groups of four words
-    /// @param f16At bytes from the words to the F16 numbers
-    /// @param f16Count how many F16 numbers
-    /// @param scratch receives them
-    /// @param to where those of all lanes go; [PermutedLinear#LANE_BYTES] bytes behind them, the next word's
-    /// @param lane which lane the first row has, a multiple of 4
-    static void copy(
-            MemorySegment weights,
-            long from,
-            long rowBytes,
-            int row,
-            int last,
-            int quads,
-            int f16At,
-            int f16Count,
-            MemorySegment scratch,
-            long to,
-            int lane) {
-        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        long p0 = from + Math.min(row, last) * rowBytes & Memory.ADDRESS;
-        long p1 = from + Math.min(row + 1, last) * rowBytes & Memory.ADDRESS;
-        long p2 = from + Math.min(row + 2, last) * rowBytes & Memory.ADDRESS;
-        long p3 = from + Math.min(row + 3, last) * rowBytes & Memory.ADDRESS;
-        long q = to + 4L * lane & Memory.ADDRESS;
+    /// @param to where the first row's go, in the lanes of all rows; [PermutedLinear#LANE_BYTES] bytes behind them,
+    ///     the next word's
+    static void copy(LinearCall call, PermutedBlock parts, long from, int row, int last, long to) {
+        MemorySegment w = Memory.ALL == null ? call.weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? call.scratch : Memory.ALL;
+        long rowBytes = call.rowBytes;
+        int f16At = parts.firstF16() - parts.firstWord();
+        int f16Count = parts.f16Count();
+        long words = from + parts.firstWord();
+        long p0 = words + Math.min(row, last) * rowBytes & Memory.ADDRESS;
+        long p1 = words + Math.min(row + 1, last) * rowBytes & Memory.ADDRESS;
+        long p2 = words + Math.min(row + 2, last) * rowBytes & Memory.ADDRESS;
+        long p3 = words + Math.min(row + 3, last) * rowBytes & Memory.ADDRESS;
+        long q = to & Memory.ADDRESS;
         int i = 0;
-        int end = 16 * quads;
+        int end = 4 * parts.words();
         do {
             long k = i & 0x3FFFFFFF;
             long j = q + k * (LANE_BYTES / 4);
@@ -73,7 +63,7 @@ final class PermutedWords {
                     .intoMemorySegment(s, j + 3 * LANE_BYTES, Species.LE);
             i += 16;
         } while (i != end);
-        long at = q + 4L * quads * LANE_BYTES;
+        long at = q + (long) parts.words() * LANE_BYTES;
         for (int h = 0; h < f16Count; h++) {
             long k = f16At + 2L * h;
             s.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at & Memory.ADDRESS, Species.f16(w, p0 + k & Memory.ADDRESS));

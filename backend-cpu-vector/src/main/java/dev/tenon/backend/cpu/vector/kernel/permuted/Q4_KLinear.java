@@ -4,6 +4,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.backend.cpu.vector.kernel.F16Table;
 import dev.tenon.backend.cpu.vector.kernel.Species;
@@ -71,17 +72,13 @@ public final class Q4_KLinear extends PermutedLinear {
         super(
                 "Q4_K",
                 new Packing(),
-                BYTES,
+                new PermutedBlock(BYTES, 0, BYTES / 4, 0, 2),
                 new PermutedParts(
                         Q4_KLinear::scales,
                         Q4_KLinear::dot,
                         Q4_KLinear::decode,
                         Q4_KLinear::numbers,
-                        Q4_KLinear::unpack),
-                0,
-                BYTES / 4,
-                0,
-                2);
+                        Q4_KLinear::unpack));
     }
 
     private static IntVector ints(IntUnaryOperator value) {
@@ -107,9 +104,9 @@ public final class Q4_KLinear extends PermutedLinear {
         }
     }
 
-    private static void scales(MemorySegment weights, long at, int blocks, MemorySegment scratch, long to) {
-        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+    private static void scales(LinearCall call, long at, int blocks, long to) {
+        MemorySegment w = Memory.ALL == null ? call.weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? call.scratch : Memory.ALL;
         long p = at;
         long y = to;
         long end = to + (long) blocks * VECTOR;
@@ -151,23 +148,14 @@ public final class Q4_KLinear extends PermutedLinear {
     }
 
     /// A block at a time, for sixteen lanes; no conversion of levels, as [PermutedLinear] describes.
-    private static void dot(
-            MemorySegment weights,
-            long at,
-            long apart,
-            int rows,
-            int blocks,
-            MemorySegment scratch,
-            long strands,
-            MemorySegment packed,
-            long even,
-            long sums) {
-        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
+    private static void dot(LinearCall call, long at, int rows, int blocks, long strands, long even, long sums) {
+        MemorySegment w = Memory.ALL == null ? call.weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? call.scratch : Memory.ALL;
+        MemorySegment x = Memory.ALL == null ? call.packed : Memory.ALL;
         float[] f16 = F16Table.FLOATS;
         long t = strands;
         long row = at;
+        long apart = apart(call);
         // Ints counted down to 0: a comparison of longs, at the end of a loop, costs four
         // instructions. By 2, because of a step of 1 C2 makes three loops.
         int more = 2 * rows;
@@ -294,17 +282,9 @@ public final class Q4_KLinear extends PermutedLinear {
     }
 
     /// The same levels times the same scales, at any width.
-    private static void decode(
-            MemorySegment weights,
-            long at,
-            int blocks,
-            MemorySegment scratch,
-            long scales,
-            long even,
-            long odd,
-            long part) {
-        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+    private static void decode(LinearCall call, long at, int blocks, long scales, long even, long odd, long part) {
+        MemorySegment w = Memory.ALL == null ? call.weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? call.scratch : Memory.ALL;
         long p = at + QS + part;
         long e = scales + part / 32 * 8;
         long y = even;
@@ -390,25 +370,24 @@ public final class Q4_KLinear extends PermutedLinear {
     }
 
     /// The same levels times the same scales, a row in each lane.
-    private static void unpack(
-            MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd) {
+    private static void unpack(MemorySegment scratch, int lane, long words, int blocks, long numbers, long even) {
+        long apart = wordBytes(blocks);
         for (int part = 0; part < 2; part++) {
             long p = words + (4 + 16 * part + lane) * apart;
             long first = numbers + (4 * part + lane / 8 * 2) * apart;
-            long to = part * 4L * WIDTH;
-            unpackPart(scratch, p, blocks, first, apart, even + to, odd + to);
+            unpackPart(scratch, p, blocks, first, even + part * 4L * WIDTH);
         }
     }
 
     /// 128 levels of each block: four levels with low nibbles, then four with high ones.
-    private static void unpackPart(
-            MemorySegment scratch, long words, int blocks, long numbers, long apart, long even, long odd) {
+    private static void unpackPart(MemorySegment scratch, long words, int blocks, long numbers, long even) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         long p = words;
         long g = numbers;
         long y = even;
-        long z = odd;
         long end = even + blocks * 8L * WIDTH;
+        long z = end;
+        long apart = wordBytes(blocks);
         do {
             long unit = y + WIDTH;
             do {

@@ -4,6 +4,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.backend.cpu.vector.kernel.F16Table;
 import dev.tenon.backend.cpu.vector.kernel.Species;
@@ -64,17 +65,13 @@ public final class Q6_KLinear extends PermutedLinear {
         super(
                 "Q6_K",
                 new Packing(),
-                BYTES,
+                new PermutedBlock(BYTES, 0, D / 4, D, 1),
                 new PermutedParts(
                         Q6_KLinear::scales,
                         Q6_KLinear::dot,
                         Q6_KLinear::decode,
                         Q6_KLinear::numbers,
-                        Q6_KLinear::unpack),
-                0,
-                D / 4,
-                D,
-                1);
+                        Q6_KLinear::unpack));
     }
 
     /// Order of the activations.
@@ -94,9 +91,9 @@ public final class Q6_KLinear extends PermutedLinear {
         }
     }
 
-    private static void scales(MemorySegment weights, long at, int blocks, MemorySegment scratch, long to) {
-        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+    private static void scales(LinearCall call, long at, int blocks, long to) {
+        MemorySegment w = Memory.ALL == null ? call.weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? call.scratch : Memory.ALL;
         for (int b = 0; b < blocks; b++) {
             long p = at + (long) b * BYTES;
             FloatVector d = FloatVector.broadcast(F, Species.f16(w, p + D));
@@ -107,23 +104,14 @@ public final class Q6_KLinear extends PermutedLinear {
     }
 
     /// A block at a time, for sixteen lanes; no conversion of levels, as [PermutedLinear] describes.
-    private static void dot(
-            MemorySegment weights,
-            long at,
-            long apart,
-            int rows,
-            int blocks,
-            MemorySegment scratch,
-            long strands,
-            MemorySegment packed,
-            long even,
-            long sums) {
-        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
+    private static void dot(LinearCall call, long at, int rows, int blocks, long strands, long even, long sums) {
+        MemorySegment w = Memory.ALL == null ? call.weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? call.scratch : Memory.ALL;
+        MemorySegment x = Memory.ALL == null ? call.packed : Memory.ALL;
         float[] f16 = F16Table.FLOATS;
         long t = strands;
         long row = at;
+        long apart = apart(call);
         // Ints counted down, by 2, as Q4_K does.
         int more = 2 * rows;
         do {
@@ -256,17 +244,9 @@ public final class Q6_KLinear extends PermutedLinear {
     }
 
     /// The same levels times the same scales, at any width.
-    private static void decode(
-            MemorySegment weights,
-            long at,
-            int blocks,
-            MemorySegment scratch,
-            long scales,
-            long even,
-            long odd,
-            long part) {
-        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
+    private static void decode(LinearCall call, long at, int blocks, long scales, long even, long odd, long part) {
+        MemorySegment w = Memory.ALL == null ? call.weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? call.scratch : Memory.ALL;
         long p = at + part;
         long h = at + QH + part % 32;
         int shift = (int) (2 * (part / 32));
@@ -351,34 +331,26 @@ public final class Q6_KLinear extends PermutedLinear {
     }
 
     /// The same levels times the same scales, a row in each lane.
-    private static void unpack(
-            MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd) {
+    private static void unpack(MemorySegment scratch, int lane, long words, int blocks, long numbers, long even) {
+        long apart = wordBytes(blocks);
         for (int part = 0; part < 2; part++) {
-            long p = words + (0 + 16 * part + lane) * apart;
+            long p = words + (16 * part + lane) * apart;
             long high = words + (QH / 4 + 8 * part + lane % 8) * apart;
             long first = numbers + (8 * part + lane / 4) * apart;
-            long to = part * 4L * WIDTH;
-            unpackPart(scratch, p, high, lane / 8 * 2, blocks, first, apart, even + to, odd + to);
+            unpackPart(scratch, p, high, lane / 8 * 2, blocks, first, even + part * 4L * WIDTH);
         }
     }
 
     /// 128 levels of each block: four levels with low nibbles, then four with high ones.
     private static void unpackPart(
-            MemorySegment scratch,
-            long words,
-            long high,
-            int shift,
-            int blocks,
-            long numbers,
-            long apart,
-            long even,
-            long odd) {
+            MemorySegment scratch, long words, long high, int shift, int blocks, long numbers, long even) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         long p = words;
         long g = numbers;
         long y = even;
-        long z = odd;
         long end = even + blocks * 8L * WIDTH;
+        long z = end;
+        long apart = wordBytes(blocks);
         long h = high - words;
         do {
             long unit = y + WIDTH;

@@ -4,6 +4,7 @@ import static dev.tenon.backend.cpu.vector.kernel.Species.F;
 import static dev.tenon.backend.cpu.vector.kernel.Species.I;
 import static dev.tenon.backend.cpu.vector.kernel.Species.LANES;
 
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.kernel.cpu.Memory;
 import dev.tenon.backend.cpu.vector.kernel.F16Table;
 import dev.tenon.backend.cpu.vector.kernel.Species;
@@ -28,12 +29,8 @@ public final class Q8_0Permuted extends PermutedLinear {
         super(
                 "Q8_0",
                 new Packing(),
-                BYTES,
-                new PermutedParts(null, Q8_0Permuted::dot, null, null, Q8_0Permuted::unpack),
-                QS,
-                WORDS,
-                0,
-                1);
+                new PermutedBlock(BYTES, QS, WORDS, 0, 1),
+                new PermutedParts(null, Q8_0Permuted::dot, null, null, Q8_0Permuted::unpack));
     }
 
     /// Vectors lie as the activations do, odd ones behind even ones.
@@ -55,25 +52,15 @@ public final class Q8_0Permuted extends PermutedLinear {
     }
 
     /// Four blocks at a time, then those that are left.
-    private static void dot(
-            MemorySegment weights,
-            long at,
-            long apart,
-            int rows,
-            int blocks,
-            MemorySegment scratch,
-            long strands,
-            MemorySegment packed,
-            long even,
-            long sums) {
+    private static void dot(LinearCall call, long at, int rows, int blocks, long strands, long even, long sums) {
         int fours = blocks & -4;
         if (fours != 0) {
-            fours(weights, at, apart, rows, fours, scratch, strands, packed, even);
+            fours(call, at, rows, fours, strands, even);
         }
         if (fours != blocks) {
             long p = at + (long) fours * BYTES;
             long y = even + 2L * fours * VECTOR;
-            ones(weights, p, apart, rows, blocks - fours, scratch, strands, packed, y);
+            ones(call, p, rows, blocks - fours, strands, y);
         }
     }
 
@@ -83,22 +70,14 @@ public final class Q8_0Permuted extends PermutedLinear {
     /// loop, costs four instructions.
     ///
     /// @param blocks how many of each row, a multiple of 4, at least 4
-    private static void fours(
-            MemorySegment weights,
-            long at,
-            long apart,
-            int rows,
-            int blocks,
-            MemorySegment scratch,
-            long strands,
-            MemorySegment packed,
-            long even) {
-        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
+    private static void fours(LinearCall call, long at, int rows, int blocks, long strands, long even) {
+        MemorySegment w = Memory.ALL == null ? call.weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? call.scratch : Memory.ALL;
+        MemorySegment x = Memory.ALL == null ? call.packed : Memory.ALL;
         float[] f16 = F16Table.FLOATS;
         long t = strands;
         long row = at;
+        long apart = apart(call);
         int more = 2 * rows;
         do {
             t &= Memory.ADDRESS;
@@ -165,22 +144,14 @@ public final class Q8_0Permuted extends PermutedLinear {
     }
 
     /// Adds products one block at a time. It counts by 2, because of a step of 1 C2 makes three loops.
-    private static void ones(
-            MemorySegment weights,
-            long at,
-            long apart,
-            int rows,
-            int blocks,
-            MemorySegment scratch,
-            long strands,
-            MemorySegment packed,
-            long even) {
-        MemorySegment w = Memory.ALL == null ? weights : Memory.ALL;
-        MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
-        MemorySegment x = Memory.ALL == null ? packed : Memory.ALL;
+    private static void ones(LinearCall call, long at, int rows, int blocks, long strands, long even) {
+        MemorySegment w = Memory.ALL == null ? call.weights : Memory.ALL;
+        MemorySegment s = Memory.ALL == null ? call.scratch : Memory.ALL;
+        MemorySegment x = Memory.ALL == null ? call.packed : Memory.ALL;
         float[] f16 = F16Table.FLOATS;
         long t = strands;
         long row = at;
+        long apart = apart(call);
         int more = 2 * rows;
         do {
             t &= Memory.ADDRESS;
@@ -215,16 +186,16 @@ public final class Q8_0Permuted extends PermutedLinear {
     }
 
     /// A row in each lane.
-    private static void unpack(
-            MemorySegment scratch, int lane, long words, int blocks, long numbers, long apart, long even, long odd) {
+    private static void unpack(MemorySegment scratch, int lane, long words, int blocks, long numbers, long even) {
         MemorySegment s = Memory.ALL == null ? scratch : Memory.ALL;
         int shift = 24 - 8 * (lane % 4);
+        long apart = wordBytes(blocks);
         long p = words + lane / 4 * apart;
         long d = words + WORDS * apart - p;
         long o = WORDS / 2 * apart;
         long y = even;
-        long z = odd;
         long end = even + (long) blocks * WIDTH;
+        long z = end;
         do {
             long unit = y + WIDTH;
             do {

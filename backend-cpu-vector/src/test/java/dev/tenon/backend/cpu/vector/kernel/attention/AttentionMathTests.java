@@ -41,14 +41,14 @@ class AttentionMathTests {
                 float[] max = new float[rows + 1];
                 Arrays.fill(max, Float.NEGATIVE_INFINITY);
                 float[] sum = new float[rows + 1];
-                float[] keep = new float[rows + 1];
                 float[] acc = new float[(rows + 1) * stride];
+                SoftmaxRows softmax = new SoftmaxRows(scores, max, sum, new float[rows + 1], acc);
                 for (int round = 0; round < 2; round++) {
                     math.scores(q, 1, rows, length, keys, scores);
                     for (int r = 1; r <= rows; r++) {
-                        math.weigh(scores, r, range[0], range[1], max, sum, keep);
+                        math.weigh(softmax, r, range[0], range[1]);
                     }
-                    math.mix(acc, 1, rows, stride, keep, scores, tile, range[0], range[1]);
+                    math.mix(softmax, 1, rows, stride, tile, range[0], range[1]);
                 }
                 results[form] = Arrays.copyOf(acc, acc.length + 2 * max.length);
                 System.arraycopy(max, 0, results[form], acc.length, max.length);
@@ -85,7 +85,7 @@ class AttentionMathTests {
         scores[11] = 3;
         float[] max = {Float.NEGATIVE_INFINITY};
         float[] sum = {0};
-        vector.weigh(scores, 0, 10, 12, max, sum, new float[1]);
+        vector.weigh(new SoftmaxRows(scores, max, sum, new float[1], new float[0]), 0, 10, 12);
         assertEquals(3f, max[0]);
         assertEquals(1 + Math.exp(-1), sum[0], 1e-6);
         for (int p = 0; p < TILE; p++) {

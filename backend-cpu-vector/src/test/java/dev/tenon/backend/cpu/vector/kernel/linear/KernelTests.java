@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.Unpacking;
@@ -137,7 +139,14 @@ class KernelTests {
         }
         int stride = rows + 2;
         float[] out = new float[tokens * stride];
-        kernel.run(data, format.bytesFor(n), 0, rows, x, n, tokens, out, 0, stride, Scratch.of(kernel, n));
+        kernel.run(
+                new LinearCall(MemorySegment.NULL)
+                        .of(data, format.bytesFor(n), n)
+                        .rows(0, rows)
+                        .times(MemorySegment.NULL, tokens)
+                        .to(new HostFloats(out), 0, stride),
+                x,
+                Scratch.of(kernel, n));
         for (int t = 0; t < tokens; t++) {
             for (int r = 0; r < rows; r++) {
                 double sum = 0;
@@ -171,12 +180,33 @@ class KernelTests {
             }
             Scratch scratch = Scratch.of(kernel, n);
             float[] all = new float[13 * rows];
-            kernel.run(data, format.bytesFor(n), 0, rows, x, n, 13, all, 0, rows, scratch);
+            kernel.run(
+                    new LinearCall(MemorySegment.NULL)
+                            .of(data, format.bytesFor(n), n)
+                            .rows(0, rows)
+                            .times(MemorySegment.NULL, 13)
+                            .to(new HostFloats(all), 0, rows),
+                    x,
+                    scratch);
             float[] one = new float[rows];
             for (int t = 0; t < 13; t++) {
                 float[] token = Arrays.copyOfRange(x, t * n, (t + 1) * n);
-                kernel.run(data, format.bytesFor(n), 0, 5, token, n, 1, one, 0, rows, scratch);
-                kernel.run(data, format.bytesFor(n), 5, rows - 5, token, n, 1, one, 5, rows, scratch);
+                kernel.run(
+                        new LinearCall(MemorySegment.NULL)
+                                .of(data, format.bytesFor(n), n)
+                                .rows(0, 5)
+                                .times(MemorySegment.NULL, 1)
+                                .to(new HostFloats(one), 0, rows),
+                        token,
+                        scratch);
+                kernel.run(
+                        new LinearCall(MemorySegment.NULL)
+                                .of(data, format.bytesFor(n), n)
+                                .rows(5, rows - 5)
+                                .times(MemorySegment.NULL, 1)
+                                .to(new HostFloats(one), 5, rows),
+                        token,
+                        scratch);
                 for (int r = 0; r < rows; r++) {
                     assertEquals(one[r], all[t * rows + r], kernel.name() + " row " + r + " token " + t);
                     // Scale and offset are fused: values differ from the format's by a rounding.
@@ -210,12 +240,26 @@ class KernelTests {
                 float[] sums = new float[rows];
                 for (int t = 0; t < most; t++) {
                     float[] token = Arrays.copyOfRange(x, t * n, (t + 1) * n);
-                    kernel.run(data, format.bytesFor(n), 0, rows, token, n, 1, sums, 0, rows, scratch);
+                    kernel.run(
+                            new LinearCall(MemorySegment.NULL)
+                                    .of(data, format.bytesFor(n), n)
+                                    .rows(0, rows)
+                                    .times(MemorySegment.NULL, 1)
+                                    .to(new HostFloats(sums), 0, rows),
+                            token,
+                            scratch);
                     System.arraycopy(sums, 0, one, t * rows, rows);
                 }
                 for (int tokens : new int[] {5, 256, most}) {
                     float[] all = new float[tokens * rows];
-                    kernel.run(data, format.bytesFor(n), 0, rows, x, n, tokens, all, 0, rows, scratch);
+                    kernel.run(
+                            new LinearCall(MemorySegment.NULL)
+                                    .of(data, format.bytesFor(n), n)
+                                    .rows(0, rows)
+                                    .times(MemorySegment.NULL, tokens)
+                                    .to(new HostFloats(all), 0, rows),
+                            x,
+                            scratch);
                     for (int i = 0; i < all.length; i++) {
                         String where = kernel.name() + " tokens " + tokens + " rows " + rows + ": token " + i / rows;
                         assertEquals(one[i], all[i], where + " row " + i % rows);
@@ -308,7 +352,14 @@ class KernelTests {
                     float[] x = new float[n];
                     x[i] = 1;
                     float[] out = new float[1];
-                    kernel.run(data, format.bytesFor(n), 0, 1, x, n, 1, out, 0, 1, Scratch.of(kernel, n));
+                    kernel.run(
+                            new LinearCall(MemorySegment.NULL)
+                                    .of(data, format.bytesFor(n), n)
+                                    .rows(0, 1)
+                                    .times(MemorySegment.NULL, 1)
+                                    .to(new HostFloats(out), 0, 1),
+                            x,
+                            Scratch.of(kernel, n));
                     String where = kernel.name() + " f16 " + Integer.toHexString(bits) + " element " + i;
                     if (Float.isFinite(values[i]) && Float.isFinite(out[0])) {
                         float tolerance = format.id().matches("Q[45]_[K1]") ? 1e-5f * (1 + Math.abs(values[i])) : 0;
@@ -335,16 +386,12 @@ class KernelTests {
             for (int tokens : new int[] {1, 8}) {
                 try {
                     kernel.run(
-                            data,
-                            format.bytesFor(n),
-                            1,
-                            1,
+                            new LinearCall(MemorySegment.NULL)
+                                    .of(data, format.bytesFor(n), n)
+                                    .rows(1, 1)
+                                    .times(MemorySegment.NULL, tokens)
+                                    .to(new HostFloats(new float[16]), 1, 2),
                             new float[8 * n],
-                            n,
-                            tokens,
-                            new float[16],
-                            1,
-                            2,
                             Scratch.of(kernel, n));
                     fail(kernel.name() + " read past its segment");
                 } catch (IndexOutOfBoundsException expected) {

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.Support;
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import dev.tenon.api.quant.layout.BitField;
@@ -251,7 +253,14 @@ class LayoutLinearTests {
                 x[i * n + i] = 1;
             }
             float[] out = new float[n];
-            kernel.run(data, data.byteSize(), 0, 1, x, n, n, out, 0, 1, Scratch.of(kernel, n));
+            kernel.run(
+                    new LinearCall(MemorySegment.NULL)
+                            .of(data, data.byteSize(), n)
+                            .rows(0, 1)
+                            .times(MemorySegment.NULL, n)
+                            .to(new HostFloats(out), 0, 1),
+                    x,
+                    Scratch.of(kernel, n));
             for (int i = 0; i < n; i++) {
                 assertEquals(values[i], out[i], exact ? 0 : 1e-5f * (1 + Math.abs(values[i])), "value " + i);
             }
@@ -280,7 +289,14 @@ class LayoutLinearTests {
                             x[i] = (float) random.nextGaussian();
                         }
                         float[] out = new float[tokens * rows];
-                        kernel.run(data, rowBytes, 0, rows, x, n, tokens, out, 0, rows, Scratch.of(kernel, n));
+                        kernel.run(
+                                new LinearCall(MemorySegment.NULL)
+                                        .of(data, rowBytes, n)
+                                        .rows(0, rows)
+                                        .times(MemorySegment.NULL, tokens)
+                                        .to(new HostFloats(out), 0, rows),
+                                x,
+                                Scratch.of(kernel, n));
                         for (int t = 0; t < tokens; t++) {
                             for (int r = 0; r < rows; r++) {
                                 double sum = 0;

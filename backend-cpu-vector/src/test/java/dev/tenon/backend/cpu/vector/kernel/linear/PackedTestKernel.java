@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.kernel.linear;
 
 import dev.tenon.api.device.Support;
 import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.kernel.permuted.PermutedLinear;
 import dev.tenon.backend.cpu.vector.selection.VectorKernels;
@@ -50,36 +51,19 @@ final class PackedTestKernel implements FloatLinear {
     }
 
     @Override
-    public void run(
-            MemorySegment weights,
-            long rowBytes,
-            int firstRow,
-            int rows,
-            float[] x,
-            int n,
-            int tokens,
-            float[] out,
-            int outOffset,
-            int outStride,
-            Scratch unused) {
-        packed = atLeast(packed, kernel.packedBytes(n, tokens));
-        scratch = atLeast(scratch, kernel.scratchBytes(n, tokens));
+    public void run(LinearCall call, float[] x, Scratch unused) {
+        int n = call.n;
+        packed = atLeast(packed, kernel.packedBytes(n, call.tokens));
+        scratch = atLeast(scratch, kernel.scratchBytes(n, call.tokens));
         HostFloats activations = new HostFloats(x);
-        for (int t = 0; t < tokens; t++) {
+        for (int t = 0; t < call.tokens; t++) {
             kernel.pack(activations, t * n, n, packed, t);
         }
-        kernel.run(
-                weights,
-                rowBytes,
-                firstRow,
-                rows,
-                n,
-                packed,
-                tokens,
-                new HostFloats(out),
-                outOffset,
-                outStride,
-                scratch);
+        kernel.run(new LinearCall(scratch)
+                .of(call.weights, call.rowBytes, n)
+                .rows(call.firstRow, call.rows)
+                .times(packed, call.tokens)
+                .to(call.out, call.outOffset, call.outStride));
     }
 
     private static MemorySegment atLeast(MemorySegment memory, long bytes) {

@@ -3,6 +3,11 @@ package dev.tenon.backend.cpu.vector.kernel.lowrank;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.tenon.api.kernel.cpu.HostFloats;
+import dev.tenon.api.kernel.cpu.LinearCall;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Both forms give the same bits, for all numbers of rows and elements that a piece of work may have.
 class LowRankMathTests {
     private static final LowRankMath VECTORS = new VectorLowRankMath();
-    private static final int WIDTH = 160;
+    private static final int WIDTH = LowRankMath.PIECE + 48;
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 8, 9, 17})
@@ -23,11 +28,18 @@ class LowRankMathTests {
         int[] numbers = everyThird(rows);
         float[] plain = new float[3 * rows * ranks];
         float[] vector = new float[plain.length];
-        for (int from : new int[] {0, 67}) {
-            int to = from == 0 ? 67 : WIDTH;
-            LowRankMath.SCALAR.down(a, from, to, ranks, x, WIDTH, numbers, 0, rows, plain, from > 0);
-            VECTORS.down(a, from, to, ranks, x, WIDTH, numbers, 0, rows, vector, from > 0);
-            assertArrayEquals(plain, vector);
+        LowRankPair pair = new LowRankPair(a, ranks, new float[0], ranks);
+        LowRankMath.SCALAR.down(pair, x, WIDTH, numbers, 0, rows, plain);
+        VECTORS.down(pair, x, WIDTH, numbers, 0, rows, vector);
+        assertArrayEquals(plain, vector);
+        float[] pieces = new float[2 * ranks];
+        for (LowRankMath form : List.of(LowRankMath.SCALAR, VECTORS)) {
+            Arrays.fill(pieces, 7);
+            form.piece(pair, Arrays.copyOfRange(x, numbers[0] * WIDTH, x.length), 0, pieces);
+            form.piece(pair, Arrays.copyOfRange(x, numbers[0] * WIDTH, x.length), 1, pieces);
+            for (int k = 0; k < ranks; k++) {
+                assertEquals(plain[numbers[0] * ranks + k], pieces[k] + pieces[ranks + k]);
+            }
         }
         double expected = 0;
         for (int c = 0; c < WIDTH; c++) {
@@ -52,8 +64,11 @@ class LowRankMathTests {
             float[] vector = before.clone();
             int[] numbers = everyThird(rows);
             int from = count % 2 == 0 ? 7 : 16;
-            LowRankMath.SCALAR.up(b, rank, from, n, down, ranks, numbers, count, plain, 1, stride);
-            VECTORS.up(blocks(b, rank), rank, from, n, down, ranks, numbers, count, vector, 1, stride);
+            LinearCall call = new LinearCall(MemorySegment.NULL).rows(from, n);
+            LowRankPair plainPair = new LowRankPair(new float[0], ranks, b, rank);
+            LowRankPair vectorPair = new LowRankPair(new float[0], ranks, blocks(b, rank), rank);
+            LowRankMath.SCALAR.up(plainPair, call.to(new HostFloats(plain), 1, stride), down, numbers, count);
+            VECTORS.up(vectorPair, call.to(new HostFloats(vector), 1, stride), down, numbers, count);
             assertArrayEquals(plain, vector);
             double expected = before[1 + numbers[0] * stride];
             for (int k = 0; k < rank; k++) {

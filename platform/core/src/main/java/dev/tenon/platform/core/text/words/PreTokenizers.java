@@ -41,6 +41,7 @@ public final class PreTokenizers {
         put(() -> rules(new WordScanner.O200k(3, true, false)), "gpt-4o llama4 minimax-m2");
         put(() -> rules(new WordScanner.O200k(3, true, true)), "kimi-k2");
         put(() -> rules(new WordScanner.Cl100k(1, true)), "qwen35");
+        put(() -> rules(new WordScanner.Cl100k(1, false, "")), "seed-coder");
         put(() -> rules(RegexSplitter.deepSeekLlm()), "deepseek-llm");
         put(() -> rules(RegexSplitter.deepSeekCoder()), "deepseek-coder");
         put(() -> rules(RegexSplitter.deepSeekV3()), "deepseek-v3 hunyuan-dense");

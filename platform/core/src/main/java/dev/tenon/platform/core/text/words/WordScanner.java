@@ -82,28 +82,24 @@ abstract class WordScanner implements PreTokenizer {
         return behindLine > at ? behindLine : end == to || end - at == 1 ? end : end - 1;
     }
 
-    /// Finds ` ?[^\s\p{L}\p{N}]+` followed by any number of line ends.
+    /// Finds ` ?[^\s\p{L}\p{N}]+` followed by any number of chars of a tail.
     ///
     /// @param text text without lone surrogates
     /// @param at first char
     /// @param to where the text ends
-    /// @param slash whether `/` counts among the line ends
+    /// @param tail line ends, or nothing
     /// @param marks whether marks count as letters
     /// @return where it ends, or -1 if there is none here
-    static int symbols(String text, int at, int to, boolean slash, boolean marks) {
+    static int symbols(String text, int at, int to, String tail, boolean marks) {
         int start = text.charAt(at) == ' ' ? at + 1 : at;
         int end = run(text, start, to, OTHER, marks);
         if (end == start) {
             return -1;
         }
-        while (end < to && isTail(text.charAt(end), slash)) {
+        while (end < to && tail.indexOf(text.charAt(end)) >= 0) {
             end++;
         }
         return end;
-    }
-
-    private static boolean isTail(char c, boolean slash) {
-        return c == '\r' || c == '\n' || slash && c == '/';
     }
 
     /// The rules of GPT-2: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+|
@@ -124,17 +120,23 @@ abstract class WordScanner implements PreTokenizer {
         }
     }
 
-    /// The rules of Llama 3, Qwen 2 and Qwen 3.5, which differ in how many digits make a word and in what
-    /// a letter is `(?i:'s|'t|'re|'ve|'m|'ll|'d)| [^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}|
-    /// ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, with `[\p{L}\p{M}]` for `\p{L}` of words
-    /// and symbols where marks count as letters.
+    /// The rules of Llama 3, Qwen 2, Qwen 3.5 and Seed, which differ in how many digits make a word, in what
+    /// a letter is, and in what follows symbols: `(?i:'s|'t|'re|'ve|'m|'ll|'d)|
+    /// [^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}| ?[^\s\p{L}\p{N}]+[tail]*|\s*[\r\n]+|\s+(?!\S)|\s+`, with
+    /// `[\p{L}\p{M}]` for `\p{L}` of words and symbols where marks count as letters.
     static final class Cl100k extends WordScanner {
         private final int digits;
         private final boolean marks;
+        private final String tail;
 
         Cl100k(int digits, boolean marks) {
+            this(digits, marks, "\r\n");
+        }
+
+        Cl100k(int digits, boolean marks, String tail) {
             this.digits = digits;
             this.marks = marks;
+            this.tail = tail;
         }
 
         @Override
@@ -157,7 +159,7 @@ abstract class WordScanner implements PreTokenizer {
             if (kind != NEWLINE && next < to && CharKinds.of(text.codePointAt(next), marks) == LETTER) {
                 return run(text, next, to, LETTER, marks);
             }
-            int end = kind == OTHER || codePoint == ' ' ? symbols(text, at, to, false, marks) : -1;
+            int end = kind == OTHER || codePoint == ' ' ? symbols(text, at, to, tail, marks) : -1;
             return end > 0 ? end : spaceOrLines(text, at, to);
         }
     }
@@ -203,7 +205,7 @@ abstract class WordScanner implements PreTokenizer {
                 boolean apostrophe = contractions && end < to && text.charAt(end) == '\'';
                 return apostrophe ? end + CharKinds.contraction(text, end, to, true) : end;
             }
-            end = kind == OTHER || codePoint == ' ' ? symbols(text, at, to, !han, false) : -1;
+            end = kind == OTHER || codePoint == ' ' ? symbols(text, at, to, han ? "\r\n" : "\r\n/", false) : -1;
             return end > 0 ? end : spaceOrLines(text, at, to);
         }
 

@@ -131,6 +131,11 @@ class PreTokenizersTests {
     }
 
     @Test
+    void seedFollowsItsExpression() {
+        assertSame("seed-coder", CONTRACTION + "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+" + TAIL);
+    }
+
+    @Test
     void smollmFollowsItsExpressions() {
         assertSame("smollm", "\\p{N}", GPT2);
     }
