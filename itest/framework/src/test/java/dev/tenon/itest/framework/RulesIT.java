@@ -67,6 +67,7 @@ class RulesIT {
             Map.entry(
                     "dev.tenon",
                     Set.of("dev.tenon.platform.core", "dev.tenon.platform.chat", "dev.tenon.platform.hub")),
+            Map.entry("dev.tenon.langchain4j", Set.of("dev.tenon")),
             Map.entry("dev.tenon.platform.tools", Set.of("dev.tenon.platform.core", "dev.tenon.platform.cli")),
             Map.entry(
                     "dev.tenon.platform.bench",
