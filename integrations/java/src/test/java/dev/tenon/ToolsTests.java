@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.chat.ChatEnd;
 import dev.tenon.api.chat.ChatReply;
+import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.TextFormat;
+import dev.tenon.api.chat.Tool;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.TenonException;
 import java.util.ArrayList;
@@ -166,6 +169,26 @@ class ToolsTests {
         assertEquals("storm", heard.getFirst());
         assertEquals("end", heard.getLast());
         assertEquals(1, heard.stream().filter("end"::equals).count());
+    }
+
+    @Test
+    void whoAnswersCallsHasThemInTheReply() {
+        ChatRequest request = ChatRequest.builder()
+                .user("Is it warm?")
+                .tools(List.of(new Tool("weather", "Tells the weather.", null)))
+                .format(TextFormat.schema("{\"type\":\"boolean\"}"))
+                .build();
+        ChatReply called =
+                scripted(model.request(request), call("weather", "{}")).reply();
+        assertEquals(ChatEnd.CALLS, called.end());
+        ChatRequest next = request.toBuilder()
+                .turn(called.turn())
+                .turn(ChatTurn.result(called.calls().getFirst(), "warm"))
+                .build();
+        List<String> heard = new ArrayList<>();
+        ChatReply reply = scripted(model.request(next), "It is warm.", "true").forEach(heard::add);
+        assertEquals("true", reply.text());
+        assertEquals("true", String.join("", heard));
     }
 
     private static class Twice {

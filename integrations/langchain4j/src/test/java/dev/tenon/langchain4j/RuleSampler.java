@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 /// a small model plays a clever one, under the same engine; constraints hold for it, too. Texts are bytes, each a char.
 ///
 /// A file of rules has a pattern in one line and the reply in the next one, where `\n` is a line's end and
-/// `CALL name arguments` a call; empty lines between.
+/// `CALL name arguments` a call; empty lines between. The property `tenon.rules.print` prints the prompts.
 final class RuleSampler implements SamplerProvider {
     private static final int LONGEST_PIECE = 32;
     private static final String ANSWER = "<|im_start|>assistant\n";
