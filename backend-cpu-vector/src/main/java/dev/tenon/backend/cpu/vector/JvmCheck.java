@@ -51,7 +51,8 @@ final class JvmCheck {
         List<Issue> issues = new ArrayList<>();
         if (!facts.vectorModule()) {
             issues.add(warning("module " + MODULE + " is not in the JVM; where no machine code serves, the CPU "
-                    + "backend uses plain Java kernels, several times slower. Start Java with --add-modules " + MODULE));
+                    + "backend uses plain Java kernels, several times slower. Start Java with --add-modules "
+                    + MODULE));
         }
         String why = whyNotC2(facts);
         if (!why.isEmpty()) {
