@@ -28,20 +28,8 @@ record Answer(Chat chat, String message, MethodTools tools) implements Job {
             }
         }
         ReplyParts parts = new ReplyParts(run, events, true);
-        ask(run, ChatRequest.builder().turns(told(turns, run.format())).format(run.format()), parts);
+        ask(run, ChatRequest.builder().turns(Reply.told(turns, run.format())).format(run.format()), parts);
         return end(parts, turns);
-    }
-
-    /// {@return the turns with the message as the model reads it: the constraint of a schema
-    ///     alone tells it nothing}
-    private List<ChatTurn> told(List<ChatTurn> turns, TextFormat format) {
-        List<ChatTurn> told = new ArrayList<>(turns);
-        if (format instanceof TextFormat.Schema schema) {
-            told.set(
-                    chat.turns().size(),
-                    ChatTurn.user(message + "\n\nAnswer with JSON of this schema:\n" + schema.json()));
-        }
-        return told;
     }
 
     /// Asks until the model calls nothing more.

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /// What a request has generated.
-sealed interface Job permits Completion, Answer {
+sealed interface Job permits Completion, Answer, Reply {
     /// Generates. Blocks.
     ///
     /// @param run where and how

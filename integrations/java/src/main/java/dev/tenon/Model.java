@@ -1,6 +1,7 @@
 package dev.tenon;
 
 import dev.tenon.api.chat.ChatModel;
+import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.RerankRequest;
@@ -44,6 +45,20 @@ public final class Model implements AutoCloseable {
     /// @return a request with the defaults
     public TextRequest message(String text) {
         return chat().message(text);
+    }
+
+    /// Begins a request that replies to a conversation which the caller keeps, with tools that the
+    /// caller calls.
+    ///
+    /// With a format and tools that may be called, the reply either calls some or is of the format:
+    /// the model is asked freely first, and that reply's text is not told. A schema is also told to
+    /// the model, at the end of the last turn of the user.
+    ///
+    /// @param request all turns, tools and their choice, format
+    /// @return a request with the defaults; its format takes the place of the conversation's, its
+    ///     variables are added to those
+    public TextRequest request(ChatRequest request) {
+        return new TextRequest(this, new Reply(this, request));
     }
 
     /// Begins a conversation.
