@@ -49,8 +49,10 @@ class ApplicationTests {
 
         @GetMapping("/ask")
         String ask(@RequestParam String question) {
-            return client.prompt(question).call().content() + " "
-                    + Thread.currentThread().isVirtual();
+            return client.prompt(question)
+                            .tools(new ChatClientTests.Weather())
+                            .call()
+                            .content() + " " + Thread.currentThread().isVirtual();
         }
 
         @GetMapping(path = "/stream", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
@@ -97,13 +99,13 @@ class ApplicationTests {
 
     @Test
     void itAnswersOverHttpAndShowsItsState() throws Exception {
-        application.getBean(Story.class).replies("It is blue.");
+        application.getBean(Story.class).replies(Story.call("weather", "{\"city\": \"Oslo\"}"), "It is blue.");
         assertThat(get("/ask?question=Sky")).isEqualTo("It is blue. true");
         assertThat(get("/stream?question=A+story").lines().filter(line -> line.startsWith("data:")))
                 .hasSizeGreaterThan(10);
         assertThat(get("/actuator/health")).contains("\"tenon\"", Story.NAME, "cpu-vector");
         assertThat(get("/actuator/info")).contains(Story.NAME, "qwen3");
-        assertThat(get("/actuator/metrics/gen_ai.server.time_to_first_token")).contains("\"value\":2.0");
+        assertThat(get("/actuator/metrics/gen_ai.server.time_to_first_token")).contains("\"value\":3.0");
         assertThat(get("/actuator/metrics/tenon.requests.running")).contains("\"value\":0.0");
         assertThat(get("/actuator/metrics/gen_ai.client.token.usage")).contains(Story.NAME);
         assertThat(get("/actuator/metrics/gen_ai.client.operation")).contains("tenon");

@@ -20,7 +20,6 @@ import org.springframework.ai.document.Document;
 import org.springframework.ai.embedding.EmbeddingModel;
 import org.springframework.ai.model.chat.client.autoconfigure.ChatClientAutoConfiguration;
 import org.springframework.ai.model.chat.observation.autoconfigure.ChatObservationAutoConfiguration;
-import org.springframework.ai.model.tool.autoconfigure.ToolCallingAutoConfiguration;
 import org.springframework.ai.tool.annotation.Tool;
 import org.springframework.ai.tool.annotation.ToolParam;
 import org.springframework.ai.vectorstore.SearchRequest;
@@ -40,7 +39,6 @@ class ChatClientTests {
                     TenonChatAutoConfiguration.class,
                     TenonEmbeddingAutoConfiguration.class,
                     TenonActuatorAutoConfiguration.class,
-                    ToolCallingAutoConfiguration.class,
                     ChatClientAutoConfiguration.class,
                     ChatObservationAutoConfiguration.class))
             .withPropertyValues("tenon.model=" + Story.FILE, "tenon.context-length=1024");
