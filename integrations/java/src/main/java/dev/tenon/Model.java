@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.Semaphore;
 
 /// A loaded model. Whoever loaded it closes it. Safe for any thread, platform or virtual: requests
 /// of several threads run in the same steps, and wait for their turn where there are more than
@@ -21,13 +20,13 @@ public final class Model implements AutoCloseable {
     private final LoadedModel loaded;
     private final SharedEngine.Use engine;
     private final Chats chats = new Chats();
-    private final Semaphore places;
-    private boolean closed;
+    private final Places places;
+    private volatile boolean closed;
 
     Model(LoadedModel loaded, int requests, SharedEngine.Use engine) {
         this.loaded = loaded;
         this.engine = engine;
-        this.places = new Semaphore(requests, true);
+        this.places = new Places(requests);
     }
 
     /// Begins a request that continues a text, without the model's template.
@@ -86,7 +85,7 @@ public final class Model implements AutoCloseable {
         return embed(List.of(text)).getFirst();
     }
 
-    /// Makes vectors of texts. Blocks. Of a model that generates text, say
+    /// Makes vectors of texts. Blocks, and waits for its turn as requests do. Of a model that generates text, say
     /// [ModelLoader#embeddings()] when it is loaded.
     ///
     /// @param texts each of at least one token
@@ -94,15 +93,21 @@ public final class Model implements AutoCloseable {
     /// @throws TenonException (`STATE-002`) if the model was not loaded for it, or a text is
     ///     empty; as [LoadedModel#embed]
     public List<float[]> embed(List<String> texts) {
-        EmbeddingRequest.Builder request = EmbeddingRequest.builder();
+        List<int[]> encoded = new ArrayList<>();
         for (String text : texts) {
             int[] tokens = tokens(text);
             if (tokens.length == 0) {
                 throw new TenonException(ErrorCode.ARGUMENT, "A text to embed has no tokens. Leave it out.");
             }
-            request.text(tokens);
+            encoded.add(tokens);
         }
-        return texts.isEmpty() ? List.of() : loaded.embed(request.build());
+        return texts.isEmpty() ? List.of() : places.each(encoded, this::vectors);
+    }
+
+    private List<float[]> vectors(List<int[]> texts) {
+        EmbeddingRequest.Builder request = EmbeddingRequest.builder();
+        texts.forEach(request::text);
+        return loaded.embed(request.build());
     }
 
     /// A document and how well it answers a query.
@@ -112,7 +117,8 @@ public final class Model implements AutoCloseable {
     /// @param score the higher the better
     public record Scored(int index, String document, float score) {}
 
-    /// Scores documents by how well they answer a query, with a reranker. Blocks.
+    /// Scores documents by how well they answer a query, with a reranker. Blocks, and waits for its
+    /// turn as requests do.
     ///
     /// @param query what is looked for
     /// @param documents the documents
@@ -122,15 +128,23 @@ public final class Model implements AutoCloseable {
         if (documents.isEmpty()) {
             return List.of();
         }
-        RerankRequest.Builder request = RerankRequest.builder(query);
-        documents.forEach(request::document);
-        float[] scores = loaded.rerank(request.build());
+        List<Float> scores = places.each(documents, some -> scores(query, some));
         List<Scored> ranked = new ArrayList<>();
-        for (int i = 0; i < scores.length; i++) {
-            ranked.add(new Scored(i, documents.get(i), scores[i]));
+        for (int i = 0; i < documents.size(); i++) {
+            ranked.add(new Scored(i, documents.get(i), scores.get(i)));
         }
         ranked.sort(Comparator.comparingDouble(Scored::score).reversed());
         return ranked;
+    }
+
+    private List<Float> scores(String query, List<String> documents) {
+        RerankRequest.Builder request = RerankRequest.builder(query);
+        documents.forEach(request::document);
+        List<Float> scores = new ArrayList<>();
+        for (float score : loaded.rerank(request.build())) {
+            scores.add(score);
+        }
+        return scores;
     }
 
     /// Counts the tokens of a text.
@@ -161,8 +175,30 @@ public final class Model implements AutoCloseable {
         return loaded.tokenizer().encode(text, true, false);
     }
 
-    /// {@return a permit for each request that may run}
-    Semaphore places() {
+    /// {@return how many requests run now, or texts that are embedded or scored}
+    public int runningRequests() {
+        return places.taken();
+    }
+
+    /// {@return how many requests wait for their turn now, about}
+    public int waitingRequests() {
+        return places.waiting();
+    }
+
+    /// Waits until those requests have ended which were made before: closing the model then cuts no
+    /// answer. Blocks.
+    ///
+    /// @throws InterruptedException if the thread is interrupted
+    public void awaitIdle() throws InterruptedException {
+        places.awaitIdle();
+    }
+
+    /// {@return whether it was closed}
+    public boolean isClosed() {
+        return closed;
+    }
+
+    Places places() {
         return places;
     }
 

@@ -7,7 +7,6 @@ import dev.tenon.api.chat.ChatReply;
 import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.Session;
-import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.SamplingParams;
 import java.time.Duration;
@@ -270,7 +269,9 @@ public final class TextRequest {
             alarm.completeOnTimeout(true, limit.toNanos(), TimeUnit.NANOSECONDS).thenAcceptAsync(this::onAlarm);
         }
         try {
-            takePlace(limit);
+            if (!model.places().take(limit)) {
+                throw tooLate(limit, 0);
+            }
             try (Session opened = model.loaded().newSession()) {
                 return run(opened, events);
             } finally {
@@ -279,20 +280,6 @@ public final class TextRequest {
             }
         } finally {
             alarm.complete(false);
-        }
-    }
-
-    private void takePlace(@Nullable Duration limit) {
-        try {
-            if (limit == null) {
-                model.places().acquire();
-            } else if (!model.places().tryAcquire(limit.toNanos(), TimeUnit.NANOSECONDS)) {
-                throw tooLate(limit, 0);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new TenonException(
-                    ErrorCode.INTERRUPTED, "The thread was interrupted while it waited for a place.", e);
         }
     }
 

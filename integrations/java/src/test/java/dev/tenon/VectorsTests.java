@@ -7,7 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.error.TenonException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /// Vectors and scores, of models that are made for them and of one that is not.
@@ -30,6 +34,29 @@ class VectorsTests {
             assertEquals(1, length(vectors.getFirst()), 1e-4);
             assertArrayEquals(vectors.get(1), model.embed("c"), 1e-4f);
             assertEquals(List.of(), model.embed(List.of()));
+        }
+    }
+
+    @Test
+    void manyThreadsTakeTurns() throws Exception {
+        try (Model model = Tenon.model(MODELS.resolve("bert.q8_0.gguf").toString())
+                        .requests(2)
+                        .load();
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<String> texts = List.of("a", "b c", "d", "e f g");
+            List<float[]> alone = model.embed(texts);
+            List<Future<List<float[]>>> all = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                all.add(threads.submit(() -> model.embed(texts)));
+            }
+            for (Future<List<float[]>> each : all) {
+                for (int i = 0; i < texts.size(); i++) {
+                    assertArrayEquals(alone.get(i), each.get().get(i), 1e-4f);
+                }
+            }
+            model.awaitIdle();
+            assertEquals(0, model.runningRequests());
+            assertEquals(0, model.waitingRequests());
         }
     }
 
