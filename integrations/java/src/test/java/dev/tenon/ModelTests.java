@@ -57,8 +57,7 @@ class ModelTests {
 
     /// {@return a request whose replies are given}
     private static TextRequest scripted(TextRequest request, String... replies) {
-        ScriptedSampler sampler = new ScriptedSampler(model.loaded().tokenizer(), replies);
-        return request.settings(settings -> settings.sampler(sampler));
+        return Story.scripted(model, request, replies);
     }
 
     @Test

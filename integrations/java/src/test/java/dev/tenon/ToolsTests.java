@@ -70,8 +70,7 @@ class ToolsTests {
     }
 
     private static TextRequest scripted(TextRequest request, String... replies) {
-        ScriptedSampler sampler = new ScriptedSampler(model.loaded().tokenizer(), replies);
-        return request.settings(settings -> settings.sampler(sampler));
+        return Story.scripted(model, request, replies);
     }
 
     private static String call(String name, String arguments) {

@@ -5,6 +5,7 @@ import dev.langchain4j.model.chat.StreamingChatModel;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
 import dev.tenon.Model;
 import dev.tenon.Tenon;
+import dev.tenon.itest.testkit.models.ScriptedSampler;
 import java.nio.file.Path;
 
 /// The embedded model, loaded once for all tests, and models by it whose answers are scripted.
@@ -17,7 +18,8 @@ final class Embedded {
 
     static final String NAME = "story-qwen3-q4_k_m";
 
-    private static final RuleSampler RULES = new RuleSampler(MODEL.loaded().tokenizer(), "/rules.txt");
+    private static final ScriptedSampler RULES =
+            new ScriptedSampler(MODEL.loaded().tokenizer(), "<|im_end|>", new Rules("/rules.txt"));
 
     private Embedded() {}
 
