@@ -136,11 +136,10 @@ class EmbeddingPageIT {
     }
 
     private static List<String> dependencies(String module) throws IOException {
-        String pom = Files.readString(Path.of("../..", module, "pom.xml"));
-        return Pattern.compile("<artifactId>(tenon-[^<]*)</artifactId>")
-                .matcher(pom.replaceFirst("(?s).*<dependencies>", ""))
-                .results()
-                .map(dependency -> dependency.group(1))
+        return Pom.read(Path.of("../..", module, "pom.xml")).all("dependencies/dependency").stream()
+                .filter(dependency -> !dependency.text("scope").equals("test"))
+                .map(dependency -> dependency.text("artifactId"))
+                .filter(artifact -> artifact.startsWith("tenon-"))
                 .toList();
     }
 
