@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.itest.framework.Osgi.Kind;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +28,10 @@ import org.osgi.framework.BundleException;
 /// Wrong set-ups fail readably, and only where they are wrong.
 class BadSetupsIT {
     /// What the bundle of llama models serves.
-    private static final Set<String> LLAMA = Set.of("llama", "llama4", "smollm3");
+    private static final Set<String> LLAMA =
+            Jars.implementations(ModelArchitecture.class, List.of(Jars.ours("models-llama"))).stream()
+                    .map(ModelArchitecture::id)
+                    .collect(Collectors.toSet());
 
     @TempDir
     Path folder;
