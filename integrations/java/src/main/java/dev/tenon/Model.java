@@ -155,6 +155,11 @@ public final class Model implements AutoCloseable {
         return tokens(text).length;
     }
 
+    /// {@return what it is called: the name of its file, without the ending}
+    public String name() {
+        return loaded.file().path().getFileName().toString().replaceFirst("\\.gguf$", "");
+    }
+
     /// {@return how many tokens a request and its answer may have together}
     public int contextLength() {
         return loaded.contextLength();

@@ -71,7 +71,8 @@ class JavaPageTests {
                 .replace("models/story.gguf", text(Story.FILE))
                 .replace("models/encoder.gguf", text(ENCODERS.resolve("bert.q8_0.gguf")))
                 .replace("models/reranker.gguf", text(ENCODERS.resolve("bert-rerank.q8_0.gguf")))
-                .replace("chat.json", text(folder.resolve("chat.json")));
+                .replace("chat.json", text(folder.resolve("chat.json")))
+                .replace(".maxNewTokens(", ".seed(7).maxNewTokens(");
         String parameter = piece.contains("Model model =") ? "Model given" : "Model model";
         Path source = Files.writeString(
                 folder.resolve("Piece.java"),

@@ -29,19 +29,14 @@ record ChatSettings(
 
     /// {@return what the model is called}
     String modelName() {
-        return name(model);
-    }
-
-    /// {@return the name of a model's file, without its ending}
-    static String name(Model model) {
-        return model.loaded().file().path().getFileName().toString().replaceFirst("\\.gguf$", "");
+        return model.name();
     }
 
     private static void checkName(Model model, ChatRequestParameters parameters) {
         String asked = parameters.modelName();
-        if (asked != null && !asked.equals(name(model))) {
+        if (asked != null && !asked.equals(model.name())) {
             throw new UnsupportedFeatureException("modelName is '" + asked + "', which is not supported: this is '"
-                    + name(model) + "' alone. Leave it out, or load that model.");
+                    + model.name() + "' alone. Leave it out, or load that model.");
         }
     }
 

@@ -58,7 +58,7 @@ public final class TenonEmbeddingModel implements EmbeddingModel {
 
     @Override
     public String modelName() {
-        return ChatSettings.name(model);
+        return model.name();
     }
 
     @Override

@@ -1,15 +1,10 @@
 package dev.tenon.spring;
 
-import dev.tenon.Model;
 import org.jspecify.annotations.Nullable;
 
-/// What models are called: their files' names, without the ending.
+/// Names of models in options.
 final class ModelNames {
     private ModelNames() {}
-
-    static String of(Model model) {
-        return model.loaded().file().path().getFileName().toString().replaceFirst("\\.gguf$", "");
-    }
 
     /// Checks whether a model is the one that is asked for.
     ///

@@ -40,7 +40,7 @@ public class TenonActuatorAutoConfiguration {
         @ConditionalOnMissingBean(name = "tenonInfoContributor")
         InfoContributor tenonInfoContributor(Model model) {
             Map<String, Object> facts = new LinkedHashMap<>();
-            facts.put("model", ModelNames.of(model));
+            facts.put("model", model.name());
             facts.put("architecture", model.loaded().config().architecture());
             facts.put("contextLength", model.contextLength());
             facts.put("backend", model.loaded().backend());

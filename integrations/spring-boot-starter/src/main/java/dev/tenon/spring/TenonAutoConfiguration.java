@@ -64,7 +64,7 @@ public class TenonAutoConfiguration {
 
     private static Model load(ModelLoader loader, TenonProperties properties) {
         Model model = loader.load();
-        LOG.info("Loaded {} on {}", ModelNames.of(model), model.loaded().backend());
+        LOG.info("Loaded {} on {}", model.name(), model.loaded().backend());
         if (properties.warmUp()) {
             if (model.loaded().outputs().containsKey(Graph.LOGITS)) {
                 model.completion(ANY_TEXT).maxNewTokens(WARM_UP_TOKENS).text();

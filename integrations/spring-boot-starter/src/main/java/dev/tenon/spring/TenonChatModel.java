@@ -47,8 +47,7 @@ public final class TenonChatModel implements ChatModel {
 
     private TenonChatModel(Builder builder) {
         model = builder.model;
-        options = builder.options.with(
-                ChatOptions.builder().model(ModelNames.of(model)).build());
+        options = builder.options.with(ChatOptions.builder().model(model.name()).build());
         customizers = builder.customizers;
         listeners = builder.listeners;
         observations = builder.observations;
@@ -223,7 +222,7 @@ public final class TenonChatModel implements ChatModel {
         ///
         /// @throws IllegalArgumentException if the options name another model
         public TenonChatModel build() {
-            ModelNames.check(options.getModel(), ModelNames.of(model));
+            ModelNames.check(options.getModel(), model.name());
             return new TenonChatModel(this);
         }
     }

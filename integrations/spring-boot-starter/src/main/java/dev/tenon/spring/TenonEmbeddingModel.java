@@ -78,21 +78,20 @@ public final class TenonEmbeddingModel implements EmbeddingModel {
             vectors.add(new Embedding(vector, vectors.size()));
         }
         int tokens = texts.stream().mapToInt(model::countTokens).sum();
-        return new EmbeddingResponse(
-                vectors, new EmbeddingResponseMetadata(ModelNames.of(model), new DefaultUsage(tokens, 0)));
+        return new EmbeddingResponse(vectors, new EmbeddingResponseMetadata(model.name(), new DefaultUsage(tokens, 0)));
     }
 
     private EmbeddingOptions check(@Nullable EmbeddingOptions options) {
         if (options != null) {
-            ModelNames.check(options.getModel(), ModelNames.of(model));
+            ModelNames.check(options.getModel(), model.name());
             Integer asked = options.getDimensions();
             if (asked != null && asked != dimensions()) {
                 throw new IllegalArgumentException("The options ask for vectors of " + asked + " elements; those of '"
-                        + ModelNames.of(model) + "' have " + dimensions() + ". Leave the dimensions out.");
+                        + model.name() + "' have " + dimensions() + ". Leave the dimensions out.");
             }
         }
         return EmbeddingOptions.builder()
-                .model(ModelNames.of(model))
+                .model(model.name())
                 .dimensions(dimensions())
                 .build();
     }

@@ -15,7 +15,7 @@ final class TenonHealthIndicator extends AbstractHealthIndicator {
 
     @Override
     protected void doHealthCheck(Health.Builder health) {
-        health.withDetail("model", ModelNames.of(model));
+        health.withDetail("model", model.name());
         if (model.isClosed()) {
             health.down().withDetail("reason", "The model was closed");
             return;

@@ -39,7 +39,7 @@ final class TenonLifecycle implements SmartLifecycle {
         try {
             for (Model model : models) {
                 if (model.runningRequests() > 0) {
-                    LOG.info("Waiting for the requests of {}", ModelNames.of(model));
+                    LOG.info("Waiting for the requests of {}", model.name());
                 }
                 model.awaitIdle();
             }

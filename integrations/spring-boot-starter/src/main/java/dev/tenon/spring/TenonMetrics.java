@@ -26,7 +26,7 @@ final class TenonMetrics implements MeterBinder, Consumer<FinishedGeneration> {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        Tags tags = Tags.of("gen_ai.request.model", ModelNames.of(model));
+        Tags tags = Tags.of("gen_ai.request.model", model.name());
         Gauge.builder("tenon.requests.running", model, Model::runningRequests)
                 .description("Requests that run, and texts that are embedded")
                 .tags(tags)

@@ -7,7 +7,7 @@ import dev.tenon.TextRequest;
 ///
 /// ```java
 /// @Bean
-/// TenonRequestCustomizer patience() {
+/// TenonRequestCustomizer timeLimit() {
 ///     return request -> request.timeout(Duration.ofMinutes(2));
 /// }
 /// ```

@@ -86,7 +86,7 @@ class AutoConfigurationTests {
                         "tenon.warm-up=true",
                         "tenon.embedding.model=" + Story.ENCODER)
                 .run(beans -> {
-                    assertThat(ModelNames.of(beans.getBean(Model.class))).isEqualTo(Story.NAME);
+                    assertThat(beans.getBean(Model.class).name()).isEqualTo(Story.NAME);
                     assertThat(beans.getBean(EmbeddingModel.class).embed("a b")).isNotEmpty();
                     assertThat(beans).hasSingleBean(ChatModel.class);
                 });

@@ -336,19 +336,11 @@ public final class LinearLaunches {
         }
     }
 
-    /// The first two matrices of a feed-forward layer.
-    ///
-    /// @param gate its product is activated
-    /// @param up its product is multiplied with that
-    /// @param activation as kernels number it
-    public record GateUp(DeviceWeight gate, DeviceWeight up, int activation) {}
-
     /// `out = activation(norm(x) gate) * (norm(x) up)`; in steps of many rows, `out` is float16 if
     /// `f16Out` allows it.
-    public void gateUp(Emission e, Slot x, Norm norm, GateUp pair, Slot out, boolean f16Out) {
-        DeviceWeight gate = pair.gate;
-        DeviceWeight up = pair.up;
-        int activation = pair.activation;
+    public void gateUp(Emission e, Slot x, Norm norm, GatedWeights pair, Slot out, boolean f16Out) {
+        DeviceWeight gate = pair.gate();
+        DeviceWeight up = pair.up();
         int rows = e.rows(x);
         int cols = gate.cols();
         if (rows > StepShape.FEW && matmul(gate) && f16Out) {
@@ -365,7 +357,7 @@ public final class LinearLaunches {
                             gate.at(),
                             up.at(),
                             gate.rows(),
-                            activation,
+                            pair.activation(),
                             e.outF16(out),
                             grid.partial(e),
                             grid.counters(e),
@@ -391,7 +383,7 @@ public final class LinearLaunches {
                     gate.rows(),
                     cols,
                     g.threadsPerRow(),
-                    activation);
+                    pair.activation());
         }
     }
 

@@ -18,6 +18,7 @@ import dev.tenon.kernels.nvidia.launch.ExpertLaunches;
 import dev.tenon.kernels.nvidia.launch.ExpertLaunches.Choices;
 import dev.tenon.kernels.nvidia.launch.ExpertLaunches.Gate;
 import dev.tenon.kernels.nvidia.launch.ExpertLaunches.Matrices;
+import dev.tenon.kernels.nvidia.launch.GatedWeights;
 import dev.tenon.kernels.nvidia.launch.KernelCodes;
 import dev.tenon.kernels.nvidia.launch.LinearLaunches;
 import dev.tenon.kernels.nvidia.launch.LinearLaunches.Norm;
@@ -209,7 +210,7 @@ final class ExpertOps {
     }
 
     /// The first half of a shared expert.
-    private record Shared(LinearLaunches.GateUp pair, Slot out, boolean takenAsF16) {}
+    private record Shared(GatedWeights pair, Slot out, boolean takenAsF16) {}
 
     private Shared shared(FusedOp.GateUp half) {
         Value hidden = half.outputs().getFirst();
@@ -220,7 +221,7 @@ final class ExpertOps {
                         .isPresent());
         boolean selected = pool.get(half.up().x()).selected;
         return new Shared(
-                new LinearLaunches.GateUp(
+                new GatedWeights(
                         weights.matrix(half.gate().orElseThrow().weight()),
                         weights.matrix(half.up().weight()),
                         KernelCodes.of(((CoreOp.Activate) half.activate()).activation())),

@@ -6,8 +6,8 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.kernels.nvidia.DeviceWeight;
+import dev.tenon.kernels.nvidia.launch.GatedWeights;
 import dev.tenon.kernels.nvidia.launch.KernelCodes;
-import dev.tenon.kernels.nvidia.launch.LinearLaunches;
 import dev.tenon.kernels.nvidia.launch.LinearLaunches.Norm;
 import dev.tenon.kernels.nvidia.launch.LinearLaunches.Product;
 import dev.tenon.kernels.nvidia.launch.Slot;
@@ -167,7 +167,7 @@ final class ProjectionRows {
         } else {
             DeviceWeight gate = plan.weights.matrix(f.gate().get().weight());
             DeviceWeight up = plan.weights.matrix(f.up().weight());
-            LinearLaunches.GateUp pair = new LinearLaunches.GateUp(gate, up, activation);
+            GatedWeights pair = new GatedWeights(gate, up, activation);
             Value product = f.multiply().orElseThrow().out();
             boolean f16 = plan.takenAsF16(product);
             Slot out = plan.pool.define(product, in.x.selected);
