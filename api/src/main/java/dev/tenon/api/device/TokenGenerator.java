@@ -19,7 +19,8 @@ public interface TokenGenerator {
     ///
     /// Sampled tokens reach the sink as they come. When it has enough, the steps that
     /// are under way end without a call of it: they leave keys and values at positions after the last
-    /// token that the sink took, which a later step may overwrite.
+    /// token that the sink took, which a later step may overwrite, and states of no use, as a step
+    /// does that failed. After the last step that was asked for, states are those of all tokens that ran.
     ///
     /// @param input one token a sequence, all of them wanting logits, without masks; the page tables
     ///     hold the pages of `steps` positions from the token's on; borrowed until the call returns

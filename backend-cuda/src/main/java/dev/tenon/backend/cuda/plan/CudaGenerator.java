@@ -39,7 +39,9 @@ record CudaGenerator(StepRunner runner, CudaSteps device, CudaContext context) i
             TokenRing.clear(ring);
             device.send(first);
             try {
-                run(first, ring, steps, sink);
+                if (run(first, ring, steps, sink) == steps) {
+                    runner.allRan(input, steps);
+                }
             } finally {
                 context.synchronize();
             }
@@ -48,7 +50,8 @@ record CudaGenerator(StepRunner runner, CudaSteps device, CudaContext context) i
         }
     }
 
-    private void run(Step first, MemorySegment ring, int steps, TokenSink sink) {
+    /// {@return how many steps the sink took; fewer than `steps` if it had enough}
+    private int run(Step first, MemorySegment ring, int steps, TokenSink sink) {
         int[] tokens = new int[first.input().tokenCount()];
         int last = StepLimits.lastPosition(first.input());
         int started = 0;
@@ -61,9 +64,10 @@ record CudaGenerator(StepRunner runner, CudaSteps device, CudaContext context) i
             TokenRing.read(ring, done, first.shape(), tokens, tokens.length);
             check(tokens, done);
             if (!sink.accept(tokens)) {
-                return;
+                return done + 1;
             }
         }
+        return steps;
     }
 
     /// Waits until a step has given its tokens.

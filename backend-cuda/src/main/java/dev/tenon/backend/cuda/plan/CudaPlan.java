@@ -111,8 +111,7 @@ public final class CudaPlan implements Plan {
         }
         CudaSteps steps = new CudaSteps(context, planned, memory, input, pageTables, graphs, profiler);
         runner = new StepRunner(turn, planned, steps);
-        // Steps that run ahead of what is taken would leave states that cannot be cut back.
-        if (planned.limits().maxSampledRows() > 0 && runner.states().isEmpty()) {
+        if (planned.limits().maxSampledRows() > 0) {
             generator = Optional.of(new CudaGenerator(runner, steps, context));
         }
         report = new PlanReport(

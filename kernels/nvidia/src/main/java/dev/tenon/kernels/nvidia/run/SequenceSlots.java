@@ -80,12 +80,13 @@ final class SequenceSlots implements StateSlots {
         }
     }
 
-    /// Notes that a step is done.
+    /// Notes that steps are done.
     ///
-    /// @param input the step
-    void end(StepInput input) {
+    /// @param input the first one
+    /// @param steps how many; in each after the first a sequence has run one token
+    void end(StepInput input, int steps) {
         for (int t = 0; t < input.tokenCount(); t++) {
-            lengths[input.stateSlot(input.sequence(t))] = input.position(t) + 1;
+            lengths[input.stateSlot(input.sequence(t))] = input.position(t) + steps;
         }
     }
 }

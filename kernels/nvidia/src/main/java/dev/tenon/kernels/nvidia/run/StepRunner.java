@@ -95,7 +95,7 @@ public final class StepRunner {
                 runAll(input);
                 device.end(input);
             }
-            states.ifPresent(slots -> slots.end(input));
+            states.ifPresent(slots -> slots.end(input, 1));
             return result;
         } finally {
             turn.end();
@@ -156,6 +156,7 @@ public final class StepRunner {
         check.check(input, steps);
         limits.checkPositions(input, steps);
         StepShape shape = limits.sampling(input, choices, steps);
+        states.ifPresent(slots -> slots.begin(input));
         result.begin(NOTHING);
         device.begin();
         sendPageTables(input, steps);
@@ -163,5 +164,13 @@ public final class StepRunner {
         step.layout().write(input, 0, input.logitRows(), device.input());
         step.layout().writeChoices(choices, UNMASKED, device.input());
         return step;
+    }
+
+    /// Notes that all steps have run after [#first], and none more. In the plan's turn.
+    ///
+    /// @param input the first one's
+    /// @param steps how many
+    public void allRan(StepInput input, int steps) {
+        states.ifPresent(slots -> slots.end(input, steps));
     }
 }

@@ -77,7 +77,7 @@ class SequenceSlotsTests {
 
     private void run(StepInput input) {
         slots.begin(input);
-        slots.end(input);
+        slots.end(input, 1);
     }
 
     private String refusal(StepInput input) {

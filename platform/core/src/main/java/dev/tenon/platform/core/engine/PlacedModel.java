@@ -113,7 +113,13 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         this.loop = new StepLoop(
                 placement,
                 moves::placeAgain,
-                new StepLimits(maxBatchTokens, placer.maxSequences(), prefillMillis, aloneMillis, prefixCache));
+                new StepLimits(
+                        maxBatchTokens,
+                        placer.maxSequences(),
+                        prefillMillis,
+                        aloneMillis,
+                        prefixCache,
+                        now.hostStateBytes(request.settings())));
         this.defaultOutput = placement.outputs().getFirst();
         this.positions = ModelDigest.positions(placement.definition().graph());
         this.causal = placement.definition().graph().isCausal();
@@ -138,19 +144,12 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         return new SavedSequence(ModelDigest.of(positions, files), config.vocabularySize(), contextLength);
     }
 
-    /// Has its sessions get proposals, unless it has states, which could not go back where one is wrong.
+    /// Has its sessions get proposals.
     ///
     /// @param load loads a smaller model
     void speculate(Function<LoadRequest, LoadedModel> load) {
-        Placement placement = loop.placed().placement();
         String method = settings.get().speculation(request.settings());
-        if (!method.equals("off")
-                && placement != null
-                && placement.plan().states().isPresent()) {
-            LOG.warn("speculate = {} is left out for {}: its states cannot be cut back", method, name());
-        } else {
-            speculation = Speculation.of(method, this, request, settings.get(), load);
-        }
+        speculation = Speculation.of(method, this, request, settings.get(), load);
     }
 
     /// {@return what proposes tokens to a new session, if something does; the caller closes it}

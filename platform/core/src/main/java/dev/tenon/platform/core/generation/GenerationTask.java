@@ -84,6 +84,11 @@ public final class GenerationTask extends SequenceTask {
     }
 
     @Override
+    protected boolean endsMessage(int token) {
+        return tokenizer.isEndOfGeneration(token);
+    }
+
+    @Override
     protected void reused() {
         prompt.reused();
     }

@@ -9,6 +9,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.placement.BackendSelection.Verdict;
@@ -232,6 +233,14 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
         return (int) Math.clamp(kvTokens(context) / Math.max(1, whole), 1, maxSequences());
     }
 
+    /// {@return how many states of prompts are kept beside those of sequences}
+    private int prefixStates(ModelDefinition definition, EngineConfig config) {
+        long floats = definition.graph().stateOps().stream()
+                .mapToLong(StateOp::stateFloats)
+                .sum();
+        return config.prefixStates(floats * Float.BYTES, request.settings());
+    }
+
     private PlanOptions planOptions(Decision decision) {
         EngineConfig config = decision.config();
         int context = contextLength(decision.definition(), config);
@@ -245,7 +254,7 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
         return PlanOptions.builder((int) kvTokens)
                 .maxBatchTokens(maxBatchTokens(decision.definition(), config))
                 .maxSequences(maxSequences())
-                .stateSlots(SLOTS_EACH * maxSequences())
+                .stateSlots(SLOTS_EACH * maxSequences() + prefixStates(decision.definition(), config))
                 .keyType(config.keyType())
                 .valueType(config.valueType())
                 .fuse(request.fuse())

@@ -87,6 +87,21 @@ public record EngineConfig(
             "on",
             List.of("on", "off"),
             "Whether prompts that begin like an earlier one of the same group run only what is new.");
+    private static final int LEAST_STATES = 4;
+    private static final int MOST_STATES = 64;
+    private static final Setting STATES = Setting.integer(
+            "prefix.states.mb",
+            512,
+            0,
+            Integer.MAX_VALUE,
+            "MiB of the device's memory for states of prompts, where a model has states: prompts that begin alike go on"
+                    + " from one. At least four states, unless it is 0.");
+    private static final Setting HOST_STATES = Setting.integer(
+            "prefix.states.host.mb",
+            1024,
+            0,
+            Integer.MAX_VALUE,
+            "MiB of host memory for states of prompts that the device has no more room for.");
     private static final Setting SPECULATE = Setting.text(
             "speculate",
             "off",
@@ -120,6 +135,8 @@ public record EngineConfig(
             MOVE,
             PREFILL_BUDGET,
             PREFIX_CACHE,
+            STATES,
+            HOST_STATES,
             SPECULATE,
             DRAFT_MODEL,
             UNUSED,
@@ -127,7 +144,7 @@ public record EngineConfig(
             TUNED_FOLDER);
     /// Those among them that the settings of a request may give; for others it has fields.
     static final List<Setting> OF_REQUESTS =
-            List.of(PREFILL_BUDGET, PREFIX_CACHE, SPECULATE, DRAFT_MODEL, UNUSED, TUNED);
+            List.of(PREFILL_BUDGET, PREFIX_CACHE, STATES, HOST_STATES, SPECULATE, DRAFT_MODEL, UNUSED, TUNED);
 
     /// Reads the settings.
     ///
@@ -242,6 +259,30 @@ public record EngineConfig(
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public boolean prefixCache(Map<String, String> request) {
         return find(OWNER, PREFIX_CACHE, request).checked().equals("on");
+    }
+
+    /// {@return how many states of prompts a device keeps beside those of sequences}
+    ///
+    /// @param bytes of one
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public int prefixStates(long bytes, Map<String, String> request) {
+        long budget = mebibytes(STATES, request);
+        return budget == 0 || bytes == 0 || !prefixCache(request)
+                ? 0
+                : (int) Math.clamp(budget / bytes, LEAST_STATES, MOST_STATES);
+    }
+
+    /// {@return bytes of host memory for states of prompts}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public long hostStateBytes(Map<String, String> request) {
+        return mebibytes(HOST_STATES, request);
+    }
+
+    private long mebibytes(Setting setting, Map<String, String> request) {
+        return Long.parseLong(find(OWNER, setting, request).checked()) << 20;
     }
 
     /// {@return whether a model runs with what was tuned for it}

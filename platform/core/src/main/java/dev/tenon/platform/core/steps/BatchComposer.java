@@ -10,6 +10,8 @@ final class BatchComposer {
     private static final int MAX_LOGIT_ROWS = 64;
     /// Tokens that run in such a step in any case: fewer would read the weights too often.
     private static final int LEAST_ALONE = 32;
+    /// Tokens that a sequence runs again beside others' next tokens, and not as a prompt.
+    private static final int MOST_AGAIN = 32;
 
     private final int maxBatchTokens;
     private final int maxSequences;
@@ -20,6 +22,7 @@ final class BatchComposer {
     private final PrefillBudget alone;
     private final StepCosts costs;
     private final PrefillOrder prompts = new PrefillOrder();
+    private CheckpointStops stops;
     private List<SequenceTask> batch;
     private StepInput input;
     /// Whether the plan takes masks.
@@ -55,6 +58,7 @@ final class BatchComposer {
         batch = to;
         input = tokens;
         masks = placed.placement().plan().takesMasks();
+        stops = new CheckpointStops(placed.tokensPerPage(), beside.tokensOfAStep());
         room = maxBatchTokens;
         logitRoom = whole ? maxBatchTokens : Math.max(MAX_LOGIT_ROWS, maxSequences);
         prompts.clear();
@@ -69,8 +73,8 @@ final class BatchComposer {
                 without++;
             } else if (task.failed()) {
                 batch.add(task);
-            } else if (task.pending() == 1) {
-                run(task, 1, proposed(task, waiting.size() - i - 1, placed), placed);
+            } else if (task.pending() == 1 || runsAgain(task, placed)) {
+                run(task, task.pending(), proposed(task, waiting.size() - i - 1, placed), placed);
             } else {
                 prompts.add(task);
             }
@@ -94,10 +98,21 @@ final class BatchComposer {
         return Math.min(task.pending(), task.logitsFrom() - task.sequence().computed());
     }
 
+    /// {@return whether the tokens before a task's last one have run in its last steps, and run again because its state
+    ///     had seen more than was taken}
+    private static boolean runsAgain(SequenceTask task, PlacedSequences placed) {
+        return placed.states().any()
+                && task.pending() <= MOST_AGAIN
+                && task.sequence().ran() >= task.sequence().length() - 1;
+    }
+
     /// {@return how many of a task's proposals run: so many that each task after it has room and a page}
     private int proposed(SequenceTask task, int after, PlacedSequences placed) {
-        int wanted = Math.min(task.proposals().length, Math.min(room, logitRoom) - 1 - after);
-        return wanted <= 0 || placed.states().any() ? 0 : placed.supply().supplyAfter(task.sequence(), wanted, after);
+        int wanted = Math.min(task.proposals().length, Math.min(room, logitRoom) - task.pending() - after);
+        if (placed.states().any()) {
+            wanted = Math.min(wanted, stops.proposals(task.sequence()));
+        }
+        return wanted <= 0 ? 0 : placed.supply().supplyAfter(task.sequence(), wanted, after);
     }
 
     /// Notes what the step took that was composed last, or each step of a run in which the device sampled.
@@ -156,7 +171,12 @@ final class BatchComposer {
         if (count <= 0 && task.pending() > 0) {
             return false;
         }
-        placed.states().prepare(sequence, count);
+        if (placed.states().keepsCheckpoints() && placed.supply().sharesPages(task)) {
+            int stopped = stops.stop(task, count + proposed, placed.states().lastCheckpoint(sequence));
+            rows = stopped < count ? Math.max(0, rows - (count - stopped)) : rows;
+            count = Math.min(count, stopped);
+        }
+        placed.states().prepare(sequence, count + proposed);
         batch.add(task);
         task.assign(count, rows, proposed);
         proposing += proposed > 0 ? 1 : 0;

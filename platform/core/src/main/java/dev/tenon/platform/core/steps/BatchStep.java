@@ -19,8 +19,10 @@ final class BatchStep {
     private Placement placement;
     /// Steps that the device samples in; 0 for one step of the plan.
     private int deviceSteps;
-    /// Whether a step failed after it began, which may have left states in between.
+    /// Whether a step failed after it began.
     private boolean broken;
+    /// What composing took, copies of states above all.
+    private long composing;
 
     BatchStep(BatchComposer composer) {
         this.composer = composer;
@@ -38,12 +40,14 @@ final class BatchStep {
     /// @param changesWait whether a change waits for the end of the step
     /// @return whether anything waits for the end of the step
     boolean compose(List<SequenceTask> queued, PlacedSequences placed, boolean changesWait) {
+        long begin = System.nanoTime();
         placement = placed.placement();
         int waiting = composer.compose(queued, tasks, input, placed);
         // Those that wait for pages get none before a task has ended, which ends a run of several steps; what others
         // are late for ends it when it comes.
         boolean othersWait = changesWait || queued.size() > tasks.size() + waiting;
         deviceSteps = othersWait ? 0 : deviceRun.prepare(placement.plan(), placed, tasks, input);
+        composing = System.nanoTime() - begin;
         return othersWait;
     }
 
@@ -94,24 +98,22 @@ final class BatchStep {
         }
     }
 
-    /// Releases the pages that a device run has not used, returns to states from before a step that
-    /// failed, shares pages that are full, and removes tokens that leave. Before any task ends: its
+    /// Releases the pages that a device run has not used, returns to states from before a step that failed or whose
+    /// proposals were wrong, shares pages that are full, and removes tokens that leave. Before any task ends: its
     /// session may then append to the sequence.
     ///
     /// @param placed where it ran
-    /// @param nanos how long it took
+    /// @param nanos how long it ran
     void settle(PlacedSequences placed, long nanos) {
         int steps = deviceRun.end();
-        if (broken) {
-            tasks.forEach(task ->
-                    placed.states().rewind(task.sequence(), task.sequence().computed()));
-            broken = false;
-        } else {
-            tasks.forEach(placed.supply()::share);
-            if (input.tokenCount() > 0) {
-                composer.ran(nanos / steps, deviceSteps > 0);
-            }
+        long begin = System.nanoTime();
+        tasks.forEach(task -> placed.states().settle(task.sequence()));
+        long all = composing + nanos + System.nanoTime() - begin;
+        tasks.forEach(placed.supply()::share);
+        if (!broken && input.tokenCount() > 0) {
+            composer.ran(all / steps, deviceSteps > 0);
         }
+        broken = false;
         tasks.forEach(placed::settle);
     }
 

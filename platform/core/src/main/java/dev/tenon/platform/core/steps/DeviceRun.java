@@ -31,17 +31,20 @@ final class DeviceRun {
     /// @param composed the batch's input; composed again for the run
     /// @return how many steps to run; 0 if the batch is to be run as any other
     int prepare(Plan plan, PlacedSequences placed, List<SequenceTask> batch, StepInput composed) {
-        // A device may be ahead of what is taken, and a state cannot be cut back.
-        if (batch.isEmpty() || plan.generator().isEmpty() || plan.states().isPresent()) {
+        if (batch.isEmpty() || plan.generator().isEmpty()) {
             return 0;
         }
         generator = plan.generator().get();
+        tokensPerPage = plan.kvPages().tokensPerPage();
         int steps = batch.size() == 1 ? ALONE : TOGETHER;
         for (SequenceTask task : batch) {
             if (!canRun(task)) {
                 return 0;
             }
             steps = Math.min(steps, task.mostTokens());
+            if (placed.states().any()) { // others go on from states at the ends of pages
+                steps = Math.min(steps, tokensPerPage - task.sequence().computed() % tokensPerPage);
+            }
         }
         tasks.addAll(batch);
         for (SequenceTask task : tasks) {
@@ -49,7 +52,6 @@ final class DeviceRun {
         }
         input = composed;
         pool = placed.pool();
-        tokensPerPage = plan.kvPages().tokensPerPage();
         if (pagesFor(steps) > pool.freePages()) {
             return 1;
         }
@@ -57,8 +59,11 @@ final class DeviceRun {
         for (SequenceTask task : tasks) {
             TokenSequence sequence = task.sequence();
             int first = sequence.computed();
-            placed.supply().supplyFree(sequence, first + steps);
-            input.addSequence(sequence.pageTable(), StepInput.NO_SLOT, sequence.adapters());
+            int end = first + steps;
+            placed.supply().supplyFree(sequence, end);
+            placed.states().prepare(sequence, steps);
+            sequence.stop(end % tokensPerPage == 0 ? end : 0, true);
+            input.addSequence(sequence.pageTable(), sequence.slot(), sequence.adapters());
             input.addToken(sequence.token(first), first, true);
         }
         return steps;

@@ -1,21 +1,29 @@
 package dev.tenon.platform.core.steps;
 
+import dev.tenon.api.device.KvPages;
+import java.util.function.Consumer;
+
 /// Hands out the pages of a plan's KV cache: those that hold nothing first, then those that the [PrefixCache] keeps
 /// and nobody uses. Guarded by the loop's lock.
 final class PagePool {
+    private final KvPages memory;
     private final boolean[] taken;
     private final int[] free;
     private final PrefixCache cache;
     private int freeCount;
 
-    PagePool(int pages, int tokensPerPage) {
+    /// @param memory the pages
+    /// @param gone is told of each shared page that is shared no more
+    PagePool(KvPages memory, Consumer<PrefixCache.Page> gone) {
+        this.memory = memory;
+        int pages = memory.pageCount();
         taken = new boolean[pages];
         free = new int[pages];
         for (int i = 0; i < pages; i++) {
             free[i] = pages - 1 - i;
         }
         freeCount = pages;
-        cache = new PrefixCache(tokensPerPage);
+        cache = new PrefixCache(memory.tokensPerPage(), gone);
     }
 
     /// {@return the pages that sequences share}
@@ -31,6 +39,13 @@ final class PagePool {
         int page = free[--freeCount];
         taken[page] = true;
         return page;
+    }
+
+    /// {@return a free page, of which there is one, that holds what another one does}
+    int takeCopy(int page) {
+        int copy = take();
+        memory.copy(page, copy);
+        return copy;
     }
 
     /// Makes a page free again.

@@ -42,7 +42,7 @@ final class PageSupply {
         TokenSequence sequence = task.sequence();
         if (sharesPages(task)) {
             int before = sequence.computed();
-            pool.cache().reuse(sequence, Math.min(sequence.length() - 1, task.logitsFrom()), pool);
+            pool.cache().reuse(sequence, Math.min(sequence.length() - 1, task.logitsFrom()), pool, states);
             if (sequence.computed() > before) {
                 task.reused();
             }
@@ -53,10 +53,12 @@ final class PageSupply {
     void share(SequenceTask task) {
         if (sharesPages(task)) {
             pool.cache().enter(task.sequence(), pool);
+            states.keep(task.sequence());
         }
     }
 
-    private boolean sharesPages(SequenceTask task) {
+    /// {@return whether a task leaves what it computes to others}
+    boolean sharesPages(SequenceTask task) {
         return shares && task.sharesPages() && task.sequence().group() != null;
     }
 

@@ -23,7 +23,7 @@ import java.util.function.UnaryOperator;
 /// the [StepLoop], which holds its lock.
 public final class PlacedSequences {
     private final DriveLock lock;
-    private final boolean shares;
+    private final StepLimits limits;
     private final Set<TokenSequence> sequences = Collections.newSetFromMap(new IdentityHashMap<>());
     private Placement placement;
     private PagePool pool;
@@ -32,10 +32,10 @@ public final class PlacedSequences {
     /// Whether the model shall be placed again although it has a placement.
     private boolean stale;
 
-    /// @param shares whether sequences share pages of the same tokens
-    PlacedSequences(DriveLock lock, Placement placement, boolean shares) {
+    /// @param limits say whether sequences share pages of the same tokens, and how many there are
+    PlacedSequences(DriveLock lock, Placement placement, StepLimits limits) {
         this.lock = lock;
-        this.shares = shares;
+        this.limits = limits;
         use(placement);
     }
 
@@ -218,6 +218,7 @@ public final class PlacedSequences {
     private Placement take() {
         Placement old = placement;
         placement = null;
+        states.close();
         stale = false;
         sequences.forEach(TokenSequence::forgetCache);
         return old;
@@ -234,11 +235,9 @@ public final class PlacedSequences {
     private void use(Placement next) {
         placement = next;
         KvPages pages = next.plan().kvPages();
-        pool = new PagePool(pages.pageCount(), pages.tokensPerPage());
-        states = new SequenceStates(next.plan());
-        // A state is one at the end of its tokens: without a copy from there, the pages before are of no use.
-        boolean share = shares && next.plan().states().isEmpty();
-        supply = new PageSupply(pool, states, sequences, pages.tokensPerPage(), share);
+        states = new SequenceStates(next.plan(), limits.maxSequences(), limits.hostStateBytes(), pages.tokensPerPage());
+        pool = new PagePool(pages, states::gone);
+        supply = new PageSupply(pool, states, sequences, pages.tokensPerPage(), limits.prefixCache());
     }
 
     /// {@return the free pages of the placement's cache}
@@ -291,6 +290,9 @@ public final class PlacedSequences {
             states.rewind(sequence, length);
         }
         sequence.truncate(length, placement == null ? 1 : tokensPerPage(), pool);
+        while (placement != null && states.settle(sequence)) { // a shared page was cut and could not be copied
+            sequence.truncate(length, tokensPerPage(), pool);
+        }
     }
 
     /// Releases pages that proposals had, and removes the tokens of a sequence that leave after the step; those
@@ -321,8 +323,7 @@ public final class PlacedSequences {
         sequences.forEach(TokenSequence::forgetCache);
         sequences.clear();
         if (placement != null) {
-            placement.close();
-            placement = null;
+            take().close();
         }
     }
 }

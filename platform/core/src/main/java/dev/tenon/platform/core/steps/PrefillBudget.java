@@ -52,6 +52,11 @@ final class PrefillBudget {
         return allowed;
     }
 
+    /// {@return how many tokens of prompts take as long as a step without any; 0 as long as that is not known}
+    int tokensOfAStep() {
+        return tokenNanos == 0 ? 0 : (int) Math.ceil(decodeNanos / tokenNanos);
+    }
+
     private double limit() {
         return Math.max(budgetNanos, 2 * decodeNanos);
     }

@@ -1,9 +1,12 @@
 package dev.tenon.platform.core.steps;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 
 /// The full pages of computed tokens that sequences share: a tree in which each node is a page, found by the pages
 /// before it, its tokens and whose they are. Tokens are compared one by one; hashes only find candidates.
@@ -13,6 +16,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /// before it. Guarded by the loop's lock.
 final class PrefixCache {
     private final int tokensPerPage;
+    private final Consumer<Page> gone;
     private final long seed = ThreadLocalRandom.current().nextLong();
     private final Map<Page, Page> pages = new HashMap<>();
     /// Begin and end of the ring of pages that nobody uses, from the least recently used one.
@@ -73,8 +77,11 @@ final class PrefixCache {
         }
     }
 
-    PrefixCache(int tokensPerPage) {
+    /// @param tokensPerPage tokens of a page
+    /// @param gone is told of each page that is removed
+    PrefixCache(int tokensPerPage, Consumer<Page> gone) {
         this.tokensPerPage = tokensPerPage;
+        this.gone = gone;
     }
 
     /// {@return how many pages nobody uses}
@@ -87,21 +94,34 @@ final class PrefixCache {
         return reusedTokens;
     }
 
-    /// Gives a sequence, of which whole pages are computed, the pages of tokens that follow, as far as they are here.
+    /// Gives a sequence, of which whole pages are computed, the pages of tokens that follow, as far as they are here
+    /// and it can go on after them.
     ///
     /// @param limit most tokens that may count as computed
     /// @param pool takes the pages that the sequence has in their place
-    void reuse(TokenSequence sequence, int limit, PagePool pool) {
-        while (sequence.sharedPages() * tokensPerPage == sequence.computed()
-                && sequence.computed() + tokensPerPage <= limit) {
-            Page found = pages.get(next(sequence));
-            if (found == null) {
-                return;
-            }
-            use(found);
-            sequence.share(found, pool);
-            sequence.advance(tokensPerPage);
-            reusedTokens += tokensPerPage;
+    /// @param states tell after which pages it can go on
+    void reuse(TokenSequence sequence, int limit, PagePool pool, SequenceStates states) {
+        int computed = sequence.computed();
+        if (sequence.sharedPages() * tokensPerPage != computed) {
+            return;
+        }
+        List<Page> found = new ArrayList<>();
+        int useful = 0;
+        Page page = sequence.lastShared();
+        while (computed + (found.size() + 1) * tokensPerPage <= limit
+                && (page = pages.get(after(page, sequence))) != null) {
+            found.add(page);
+            useful = states.goesOnAfter(page) ? found.size() : useful;
+        }
+        sequence.branch(Math.max(sequence.branch(), computed + found.size() * tokensPerPage));
+        for (Page each : found.subList(0, useful)) {
+            use(each);
+            sequence.share(each, pool);
+        }
+        if (useful > 0) {
+            sequence.advance(useful * tokensPerPage);
+            reusedTokens += useful * tokensPerPage;
+            states.goOn(sequence);
         }
     }
 
@@ -111,7 +131,7 @@ final class PrefixCache {
     /// @param pool takes back the pages that are replaced
     void enter(TokenSequence sequence, PagePool pool) {
         while ((sequence.sharedPages() + 1) * tokensPerPage <= sequence.computed()) {
-            Page page = next(sequence);
+            Page page = after(sequence.lastShared(), sequence);
             Page found = pages.get(page);
             if (found != null) {
                 use(found);
@@ -128,10 +148,11 @@ final class PrefixCache {
         }
     }
 
-    /// {@return what the page after the shared ones of a sequence would be}
-    private Page next(TokenSequence sequence) {
-        Page before = sequence.lastShared();
-        int from = sequence.sharedPages() * tokensPerPage;
+    /// {@return what the page of a sequence's tokens would be that follows another one}
+    ///
+    /// @param before null for the first page
+    private Page after(Page before, TokenSequence sequence) {
+        int from = before == null ? 0 : before.depth * tokensPerPage;
         int[] tokens = new int[tokensPerPage];
         long hash = seed ^ (before == null ? sequence.group().hashCode() : System.identityHashCode(before));
         for (int i = 0; i < tokensPerPage; i++) {
@@ -186,6 +207,7 @@ final class PrefixCache {
 
     private void remove(Page page) {
         pages.remove(page);
+        gone.accept(page);
         if (page.before != null) {
             page.before.children--;
         }

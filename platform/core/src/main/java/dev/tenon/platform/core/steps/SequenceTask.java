@@ -89,6 +89,13 @@ public abstract class SequenceTask {
         return false;
     }
 
+    /// {@return whether messages of a chat end with a token, so that others may begin with what is up to it}
+    ///
+    /// @param token its id
+    protected boolean endsMessage(int token) {
+        return false;
+    }
+
     /// Called when tokens count as computed that the task has not run, with the loop's lock held.
     protected void reused() {}
 

@@ -20,6 +20,12 @@ public final class StepCosts {
     private int sequences = 1;
 
     private int proposing;
+    private final boolean again;
+
+    /// @param again whether tokens that were taken run again where a proposal after them was wrong, as states need
+    public StepCosts(boolean again) {
+        this.again = again;
+    }
 
     /// Notes what a step without prompts took.
     ///
@@ -49,10 +55,13 @@ public final class StepCosts {
         double bestSpeed = sequences / cost(sequences);
         double expected = sequences;
         double follows = 1;
+        double runAgain = 0;
         for (int count = 1; count <= most && sequences + with * count <= WIDEST; count++) {
+            runAgain += again ? follows * (1 - rate) * count : 0;
             follows *= rate;
             expected += with * follows;
-            double speed = expected / (cost(sequences + with * count) + with * count * draftNanos);
+            int tokens = sequences + (int) Math.round(with * (count + runAgain));
+            double speed = expected / (cost(tokens) + with * count * draftNanos);
             if (speed > bestSpeed) {
                 best = count;
                 bestSpeed = speed;

@@ -23,7 +23,7 @@ public final class StepLoop {
     private final Supplier<Placement> source;
     private final TaskQueue tasks = new TaskQueue();
     private final Evaluators evaluators = new Evaluators();
-    private final StepCosts costs = new StepCosts();
+    private final StepCosts costs;
     private final BatchStep step;
     private final BooleanSupplier othersWait = lock::othersWait;
     /// Started when it is first needed.
@@ -36,8 +36,9 @@ public final class StepLoop {
     /// @param source makes the next placement when there is none
     /// @param limits what bounds its steps
     public StepLoop(Placement placement, Supplier<Placement> source, StepLimits limits) {
-        this.placed = new PlacedSequences(lock, placement, limits.prefixCache());
+        this.placed = new PlacedSequences(lock, placement, limits);
         this.source = source;
+        this.costs = new StepCosts(placement.plan().states().isPresent());
         boolean whole = !placement.definition().graph().isCausal();
         this.step = new BatchStep(new BatchComposer(limits, whole, costs));
     }

@@ -23,6 +23,16 @@ public final class TokenSequence implements TokenHistory {
     private int slot = StepInput.NO_SLOT;
     private int savedSlot = StepInput.NO_SLOT;
     private int savedLength;
+    /// How many tokens the state has seen.
+    private int seen;
+    /// Where the running step stops for a checkpoint; 0 if it does not.
+    private int stop;
+    /// Whether that is within a reply, whose next checkpoint replaces this one.
+    private boolean stopsInReply;
+    /// How many of its tokens others have run; a place that may be come back to.
+    private int branch;
+    /// A page whose checkpoint the next one of the same reply replaces; null if there is none.
+    private PrefixCache.Page replaceable;
     /// Index of the first token that leaves after the step, and how many do.
     private int leaveFrom;
 
@@ -68,6 +78,8 @@ public final class TokenSequence implements TokenHistory {
     void use(SequenceTask task) {
         user = task;
         group = lastShared == null || task.group().equals(group) ? task.group() : null;
+        branch = 0;
+        replaceable = null;
     }
 
     /// Notes that no task uses it any more.
@@ -102,6 +114,7 @@ public final class TokenSequence implements TokenHistory {
     void restored(int newComputed, int newRan) {
         computed = newComputed;
         ran = newRan;
+        seen = newComputed;
     }
 
     /// {@return whether all tokens have run, whatever became of what they left in the cache}
@@ -197,6 +210,51 @@ public final class TokenSequence implements TokenHistory {
         savedLength = tokensSeen;
     }
 
+    /// {@return how many tokens the state has seen, proposals of the running step too}
+    int seen() {
+        return seen;
+    }
+
+    void seen(int tokensSeen) {
+        seen = tokensSeen;
+    }
+
+    /// {@return where the running step stops for a checkpoint; 0 if it does not}
+    int stop() {
+        return stop;
+    }
+
+    /// {@return whether that is within a reply, whose next checkpoint replaces this one}
+    boolean stopsInReply() {
+        return stopsInReply;
+    }
+
+    /// Notes where the running step stops for a checkpoint.
+    ///
+    /// @param position 0 if it does not
+    void stop(int position, boolean inReply) {
+        stop = position;
+        stopsInReply = inReply;
+    }
+
+    /// {@return how many of its tokens others have run: a place that may be come back to}
+    int branch() {
+        return branch;
+    }
+
+    void branch(int position) {
+        branch = position;
+    }
+
+    /// {@return a page whose checkpoint the next one of the same reply replaces; null if there is none}
+    PrefixCache.Page replaceable() {
+        return replaceable;
+    }
+
+    void replaceable(PrefixCache.Page page) {
+        replaceable = page;
+    }
+
     /// Has all tokens but the first ones run again.
     void restart(int newComputed) {
         computed = newComputed;
@@ -226,8 +284,8 @@ public final class TokenSequence implements TokenHistory {
         return Arrays.copyOfRange(tokens, index, length);
     }
 
-    /// Keeps the first tokens and releases the pages after them. Of a shared page that is cut and that others
-    /// need, the tokens run again.
+    /// Keeps the first tokens and releases the pages after them. A shared page that is cut and that others need is
+    /// copied, or its tokens run again where no page is free.
     public void truncate(int newLength, int tokensPerPage, PagePool pool) {
         length = newLength;
         ran = Math.min(ran, newLength);
@@ -239,6 +297,10 @@ public final class TokenSequence implements TokenHistory {
         if (sharedPages() * tokensPerPage > computed) {
             if (pool.cache().takeBack(lastShared)) {
                 lastShared = lastShared.before();
+            } else if (pool.freePages() > 0) {
+                int own = pool.takeCopy(lastShared.number());
+                dropPage(pool);
+                addPage(own);
             } else {
                 dropPage(pool);
                 computed = pageCount * tokensPerPage;

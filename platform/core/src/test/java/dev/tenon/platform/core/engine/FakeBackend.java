@@ -72,8 +72,10 @@ final class FakeBackend implements Backend {
     volatile boolean failing;
     /// Whether a step fails after it has moved the states of its sequences on.
     volatile boolean failingLate;
-    /// Whether its plans add tokens up in states, rather than in pages.
+    /// Whether its plans add tokens up in states too, which have to agree with the pages.
     volatile boolean states;
+    /// Slots beside those of sequences.
+    volatile int checkpoints;
     /// How far the most probable token is from the expected one.
     volatile int shift;
     volatile boolean broken;
@@ -192,7 +194,7 @@ final class FakeBackend implements Backend {
         FakePlan(CompileRequest request) {
             vocab = request.graph().output().width();
             maxTokens = request.options().maxBatchTokens();
-            slots = states ? new FakeStates(request.options().stateSlots()) : null;
+            slots = states ? new FakeStates(request.options().stateSlots() + checkpoints) : null;
             pages = new int[(request.options().kvTokens() + PAGE - 1) / PAGE][PAGE];
         }
 
@@ -232,9 +234,13 @@ final class FakeBackend implements Backend {
                 pages[table[position / PAGE]][position % PAGE] = input.token(t);
                 int state = slots == null ? 0 : slots.add(input.stateSlot(input.sequence(t)), position, input.token(t));
                 if (input.wantsLogits(t)) {
-                    int sum = state;
-                    for (int p = 0; slots == null && p <= position; p++) {
+                    int sum = 0;
+                    for (int p = 0; p <= position; p++) {
                         sum += pages[table[p / PAGE]][p % PAGE];
+                    }
+                    if (slots != null && state != sum) {
+                        throw new IllegalArgumentException("position " + position + " of slot "
+                                + input.stateSlot(input.sequence(t)) + ": a state of " + state + ", pages of " + sum);
                     }
                     int next = (sum + shift) % vocab;
                     best.add(next);

@@ -22,6 +22,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// Prompts that begin alike, on a backend that adds up what stands in its pages: a wrong page gives a wrong token.
@@ -143,11 +144,52 @@ class PrefixCacheTests extends GenerationFixture {
     }
 
     @Test
-    void modelsWithStatesShareNothing() {
+    void modelsWithStatesGoOnWhereAStateWasKept() {
         device.states = true;
+        device.checkpoints = 8;
         try (LoadedModel model = shared()) {
-            check(model, "", prompt(50, 6));
-            assertCached(0, check(model, "", prompt(50, 6)), 50);
+            int[] prompt = prompt(50, 6);
+            assertCached(0, check(model, "", prompt), 50);
+            assertCached(48, check(model, "", prompt), 50);
+            assertCached(48, check(model, "", joined(prompt, 7, 7, 7)), 53);
+            int[] reply = FakeBackend.expected(prompt, VOCAB, REPLY).stream()
+                    .mapToInt(Integer::intValue)
+                    .toArray();
+            assertCached(52, check(model, "", joined(joined(prompt, reply), 9, 9)), 57);
+            int[] other = prompt.clone();
+            other[21]++;
+            assertCached(0, check(model, "", other), 50);
+            other[21]++; // the third that begins like this
+            assertCached(20, check(model, "", other), 50);
+            assertCached(0, check(model, "b", prompt), 50);
+        }
+    }
+
+    @Test
+    void modelsWithStatesKeepThemWhereMessagesEnd() {
+        device.states = true;
+        device.checkpoints = 8;
+        try (LoadedModel model = shared()) {
+            int[] system = prompt(31, 1);
+            system[30] = IntStream.range(0, VOCAB)
+                    .filter(model.tokenizer()::isEndOfGeneration)
+                    .findFirst()
+                    .orElseThrow();
+            check(model, "", joined(system, prompt(60, 2)));
+            assertCached(28, check(model, "", joined(system, prompt(40, 3))), 71);
+        }
+    }
+
+    @Test
+    void statesThatTheDeviceHasNoRoomForAreKeptOnTheHost() {
+        device.states = true;
+        device.checkpoints = 1;
+        for (int mebibytes = 0; mebibytes < 2; mebibytes++) {
+            try (LoadedModel model = shared(Map.of("prefix.states.host.mb", "" + mebibytes))) {
+                check(model, "", prompt(50, 1));
+                check(model, "", prompt(50, 2));
+                assertCached(48 * mebibytes, check(model, "", prompt(50, 1)), 50);
+            }
         }
     }
 

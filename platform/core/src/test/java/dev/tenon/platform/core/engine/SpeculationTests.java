@@ -253,11 +253,16 @@ class SpeculationTests extends GenerationFixture {
     }
 
     @Test
-    void modelsWithStatesGetNoProposals() {
+    void modelsWithStatesRunAgainWhatWasRightBeforeAWrongProposal() {
         device.states = true;
-        Reply reply = reply(NGRAM, greedy(LONG, PROMPT));
-        assertEquals(FakeBackend.expected(PROMPT, VOCAB, LONG), reply.ids());
-        assertEquals(0, reply.usage().draftedTokens());
+        device.checkpoints = 4;
+        Reply right = reply(NGRAM, greedy(LONG, PROMPT));
+        assertEquals(FakeBackend.expected(PROMPT, VOCAB, LONG), right.ids());
+        assertTrue(right.usage().acceptedTokens() > 0, right.usage() + "");
+        GenerationRequest request = ask(random(3).build(), 300, PROMPT).build();
+        Reply wrong = reply(NGRAM, request);
+        assertEquals(reply(Map.of(), request).ids(), wrong.ids());
+        assertTrue(wrong.usage().draftedTokens() > wrong.usage().acceptedTokens(), wrong.usage() + "");
     }
 
     @Test

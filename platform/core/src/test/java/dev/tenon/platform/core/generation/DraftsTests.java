@@ -31,7 +31,7 @@ class DraftsTests {
     }
 
     private static Drafts drafts(double nanosPerToken) {
-        return new Drafts(new Zeros(nanosPerToken), new StepCosts());
+        return new Drafts(new Zeros(nanosPerToken), new StepCosts(false));
     }
 
     private int proposed(Drafts drafts, int room) {
@@ -44,7 +44,7 @@ class DraftsTests {
         assertEquals(8, proposed(drafts, 100));
         assertEquals(3, proposed(drafts, 3));
         assertEquals(0, proposed(drafts, 0));
-        assertEquals(0, proposed(new Drafts(null, new StepCosts()), 100));
+        assertEquals(0, proposed(new Drafts(null, new StepCosts(false)), 100));
     }
 
     @Test

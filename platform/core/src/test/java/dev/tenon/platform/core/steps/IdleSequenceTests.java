@@ -3,13 +3,14 @@ package dev.tenon.platform.core.steps;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.device.KvPages;
 import org.junit.jupiter.api.Test;
 
 /// A sequence without a call: others may take its pages while its session appends tokens.
 class IdleSequenceTests {
     @Test
     void tokensThatAreAppendedWhilePagesAreTakenStay() throws Exception {
-        PagePool pool = new PagePool(4, 4);
+        PagePool pool = new PagePool(new Pages(4, 4), page -> {});
         for (int round = 0; round < 2000; round++) {
             TokenSequence sequence = new TokenSequence();
             for (int i = 0; i < 16; i++) {
@@ -33,6 +34,18 @@ class IdleSequenceTests {
             }
             assertEquals(0, sequence.computed());
             assertEquals(4, pool.freePages());
+        }
+    }
+
+    private record Pages(int pageCount, int tokensPerPage) implements KvPages {
+        @Override
+        public long pageBytes() {
+            return 1;
+        }
+
+        @Override
+        public void copy(int from, int to) {
+            throw new AssertionError("copied");
         }
     }
 }

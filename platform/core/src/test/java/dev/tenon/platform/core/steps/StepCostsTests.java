@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 /// How many proposals pay, by what steps are said to take.
 class StepCostsTests {
-    private final StepCosts costs = new StepCosts();
+    private final StepCosts costs = new StepCosts(false);
 
     @Test
     void widthsThatNobodyHasTriedAreTried() {
