@@ -87,8 +87,8 @@ template <int D> struct CacheQ8_0 {
 
 template <class Keys, class Values, int D>
 DEVICE void attention(const float* q, const int4* tiles, const int* pages, int maxPages, const u8* kCache,
-                      const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window, float softCap,
-                      const float* sinks, const int* lasts, float gain, int offset, int period,
+                      const u8* vCache, void* out, bool halved, int heads, int kvHeads, float scale, int window,
+                      float softCap, const float* sinks, const int* lasts, float gain, int offset, int period,
                       int chunk) {
     extern __shared__ __align__(128) u8 shared[];
     constexpr u32 PAGE_BYTES = PAGE_TOKENS * D * 2;
@@ -252,20 +252,27 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
         total += __shfl_xor_sync(~0u, total, 2);
         if (!used[i]) continue;
         float factor = 1 / total;
-        u16* to = out + ((i64)(firstRow + tokenOf[i]) * heads + headOf[i]) * D + (lane & 3) * 2;
+        i64 to = ((i64)(firstRow + tokenOf[i]) * heads + headOf[i]) * D + (lane & 3) * 2;
 #pragma unroll
-        for (int d = 0; d < D / 8; d++)
-            *(u32*)(to + d * 8) = halvesClamped(o[d][2 * i] * factor, o[d][2 * i + 1] * factor);
+        for (int d = 0; d < D / 8; d++) {
+            float2 v = make_float2(o[d][2 * i] * factor, o[d][2 * i + 1] * factor);
+            if (halved) {
+                *(u32*)((u16*)out + to + d * 8) = halvesClamped(v.x, v.y);
+            } else {
+                *(float2*)((float*)out + to + d * 8) = v;
+            }
+        }
     }
 }
 
 #define TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)                                                                \
     extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS)                                                  \
         attention_prefill_##NAME##_d##D(const float* q, const int4* tiles, const int* pages, int maxPages,           \
-             const u8* kCache, const u8* vCache, u16* out, int heads, int kvHeads, float scale, int window,          \
-             float softCap, const float* sinks, const int* lasts, float gain, int offset, int period, int chunk) {   \
-        attention<KEYS<D>, VALUES<D>, D>(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,      \
-                                         window, softCap, PLAIN ? nullptr : sinks, PLAIN ? nullptr : lasts,          \
+             const u8* kCache, const u8* vCache, void* out, int halved, int heads, int kvHeads, float scale,         \
+             int window, float softCap, const float* sinks, const int* lasts, float gain, int offset, int period,    \
+             int chunk) {                                                                                            \
+        attention<KEYS<D>, VALUES<D>, D>(q, tiles, pages, maxPages, kCache, vCache, out, halved, heads, kvHeads,     \
+                                         scale, window, softCap, PLAIN ? nullptr : sinks, PLAIN ? nullptr : lasts,   \
                                          PLAIN ? 0.f : gain, offset, period, PLAIN ? 0 : chunk);                     \
     }
 #define TENON_ATTENTION_ENTRY(NAME, KEYS, VALUES, D) TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)

@@ -33,6 +33,7 @@ import java.util.Optional;
 /// @param maxPages entries of a page table
 /// @param maxContext positions that a sequence can have
 /// @param mostSplits most pieces of a sequence's positions, up to 64
+/// @param tiled whether steps of many rows are cut into tiles that suit the op
 /// @param f16Out whether everything that reads the result takes float16 in steps of many rows
 public record AttentionLaunches(
         CoreOp.Attention op,
@@ -52,6 +53,7 @@ public record AttentionLaunches(
         int maxPages,
         long maxContext,
         int mostSplits,
+        boolean tiled,
         boolean f16Out) {
     /// Longest head that there is a kernel for.
     public static final int LONGEST_HEAD = 576;
@@ -127,7 +129,7 @@ public record AttentionLaunches(
         if (appends) {
             append(e);
         }
-        if (rows > StepShape.FEW && !e.shape.decode() && f16Out && tileRows(op, e.traits) > 0) {
+        if (rows > StepShape.FEW && !e.shape.decode() && tiled && tileRows(op, e.traits) > 0) {
             attendTiles(e);
         } else {
             attend(e, false);
@@ -264,7 +266,8 @@ public record AttentionLaunches(
                 maxPages,
                 keys.buffer().at(0),
                 values.buffer().at(0),
-                e.outF16(out),
+                f16Out ? e.outF16(out) : e.out(out),
+                f16Out ? 1 : 0,
                 op.headCount(),
                 op.headCountKv(),
                 op.params().scale(),

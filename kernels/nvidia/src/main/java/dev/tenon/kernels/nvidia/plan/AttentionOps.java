@@ -35,7 +35,7 @@ final class AttentionOps {
             new OpRow<>(
                     CoreOp.Attention.class,
                     (a, _) -> support(a),
-                    (a, plan) -> plan.attention.attention(a, plan.hasSmallestTiles(a) && plan.takenAsF16(a.out()))));
+                    (a, plan) -> plan.attention.attention(a, plan.hasSmallestTiles(a), plan.takenAsF16(a.out()))));
 
     private final PlanOptions options;
     private final DeviceTraits traits;
@@ -207,8 +207,9 @@ final class AttentionOps {
     /// Plans attention.
     ///
     /// @param a the op
+    /// @param tiled whether steps of many rows are cut into tiles that suit the op
     /// @param f16Out whether everything that reads the result takes float16 in steps of many rows
-    void attention(CoreOp.Attention a, boolean f16Out) {
+    void attention(CoreOp.Attention a, boolean tiled, boolean f16Out) {
         Slot q = pool.get(a.q());
         Slot k = pool.get(a.k());
         Slot v = pool.get(a.v());
@@ -234,6 +235,7 @@ final class AttentionOps {
                 pageCount,
                 (long) pageCount * KvBuffer.TOKENS,
                 Integer.parseInt(PlanSettings.ATTENTION_SPLITS.in(options.settings())),
+                tiled,
                 f16Out);
         deepFrom = Math.min(deepFrom, launches.deepFrom(traits));
         add(a, a.out().name(), "attention_" + types.entry(), launches::emit);
