@@ -7,6 +7,7 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.Session;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /// What a request has generated.
 sealed interface Job permits Completion, Answer, Reply {
@@ -29,7 +30,7 @@ sealed interface Job permits Completion, Answer, Reply {
             Session session,
             GenerationRequest settings,
             TextFormat format,
-            Map<String, Object> variables,
+            Map<String, @Nullable Object> variables,
             int toolRounds,
             BooleanSupplier isCancelled) {
         /// Cancels what the session generates, if the request was cancelled.
