@@ -18,9 +18,14 @@ sealed interface Job permits Completion, Answer, Reply {
     /// @return the reply
     ChatReply generate(Run run, ChatEvents events);
 
-    /// Where and how a request is generated.
+    /// Fills the session with what was computed before, if there is something.
     ///
     /// @param session an empty session
+    default void restore(Session session) {}
+
+    /// Where and how a request is generated.
+    ///
+    /// @param session an empty session, or one that [#restore] filled
     /// @param settings how; without prompt
     /// @param format what the text has to be
     /// @param variables further variables of the template

@@ -291,6 +291,7 @@ public final class TextRequest {
     }
 
     private ChatReply run(Session opened, ChatEvents events) {
+        job.restore(opened);
         Map<String, Float> scales = adapters;
         if (scales != null) {
             opened.adapters(scales);
