@@ -6,6 +6,7 @@ import dev.tenon.api.chat.ChatReply;
 import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.chat.TextFormat;
+import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.TenonException;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,11 @@ record Answer(Chat chat, String message, MethodTools tools) implements Job {
         ReplyParts parts = new ReplyParts(run, events, true);
         ask(run, ChatRequest.builder().turns(Reply.told(turns, run.format())).format(run.format()), parts);
         return end(parts, turns);
+    }
+
+    @Override
+    public void restore(Session session) {
+        chat.restore(session);
     }
 
     /// Asks until the model calls nothing more.

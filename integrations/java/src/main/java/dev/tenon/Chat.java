@@ -2,9 +2,11 @@ package dev.tenon;
 
 import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.engine.Session;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// A conversation: it keeps the turns, and each answer is one more. For one thread at a time.
 ///
@@ -15,6 +17,8 @@ public final class Chat {
     private final List<ChatTurn> turns = new ArrayList<>();
     private final List<Object> owners = new ArrayList<>();
     private MethodTools tools = MethodTools.of(List.of());
+    /// What the first answer begins with, unless the model's memory is all that there is.
+    private @Nullable Path state;
 
     Chat(Model model) {
         this.model = model;
@@ -75,8 +79,39 @@ public final class Chat {
         SavedTurns.write(file, turns);
     }
 
+    /// Writes the turns, and what the model computed of them, to go on later without running them
+    /// again ([Model#chat(Path,Path)]). Blocks, and waits for its turn as requests do.
+    ///
+    /// @param file as above
+    /// @param state a file, which is replaced if it is there; a few to hundreds of kilobytes a token
+    /// @throws dev.tenon.api.error.TenonException (`IO-001`) if one cannot be written; as
+    ///     [dev.tenon.api.engine.Session#evaluate]
+    public void save(Path file, Path state) {
+        save(file);
+        ChatRequest request =
+                ChatRequest.builder().turns(turns).tools(tools.declared()).build();
+        SavedState.write(
+                model,
+                turns.isEmpty() ? new int[0] : model.chatModel().prompt(request).tokens(),
+                state);
+    }
+
     Model model() {
         return model;
+    }
+
+    /// Begins an answer with what was computed before, the first one.
+    void restore(Session session) {
+        Path from = state;
+        state = null;
+        if (from != null) {
+            SavedState.restore(model, session, from);
+        }
+    }
+
+    Chat state(Path from) {
+        state = from;
+        return this;
     }
 
     Chat turns(List<ChatTurn> all) {

@@ -7,6 +7,7 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.Session;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /// What a request has generated.
 sealed interface Job permits Completion, Answer, Reply {
@@ -17,9 +18,14 @@ sealed interface Job permits Completion, Answer, Reply {
     /// @return the reply
     ChatReply generate(Run run, ChatEvents events);
 
-    /// Where and how a request is generated.
+    /// Fills the session with what was computed before, if there is something.
     ///
     /// @param session an empty session
+    default void restore(Session session) {}
+
+    /// Where and how a request is generated.
+    ///
+    /// @param session an empty session, or one that [#restore] filled
     /// @param settings how; without prompt
     /// @param format what the text has to be
     /// @param variables further variables of the template
@@ -29,7 +35,7 @@ sealed interface Job permits Completion, Answer, Reply {
             Session session,
             GenerationRequest settings,
             TextFormat format,
-            Map<String, Object> variables,
+            Map<String, @Nullable Object> variables,
             int toolRounds,
             BooleanSupplier isCancelled) {
         /// Cancels what the session generates, if the request was cancelled.

@@ -6,6 +6,7 @@ import java.lang.reflect.Parameter;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
+import java.lang.reflect.WildcardType;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Instant;
@@ -147,6 +148,9 @@ final class JsonSchema {
         if (type instanceof Class<?> raw) {
             return schema(raw, new Type[0]);
         }
+        if (type instanceof WildcardType some && some.getLowerBounds().length == 0) {
+            return schema(some.getUpperBounds()[0]); // Kotlin's List<Shape> of a parameter
+        }
         throw none(type, "the type is not known at run time");
     }
 
@@ -190,8 +194,13 @@ final class JsonSchema {
             return reference(name);
         }
         Map<String, Object> properties = new LinkedHashMap<>();
-        for (RecordComponent component : type.getRecordComponents()) {
-            properties.put(component.getName(), described(component.getGenericType(), component));
+        RecordComponent[] components = type.getRecordComponents();
+        Parameter[] parameters = parameters(type, components);
+        for (int i = 0; i < components.length; i++) {
+            RecordComponent component = components[i];
+            // Kotlin annotates the parameter of the constructor only.
+            AnnotatedElement where = component.isAnnotationPresent(Description.class) ? component : parameters[i];
+            properties.put(component.getName(), described(component.getGenericType(), where));
         }
         Map<String, Object> object = new LinkedHashMap<>();
         Description description = type.getAnnotation(Description.class);
@@ -205,6 +214,15 @@ final class JsonSchema {
         }
         begun.remove(type);
         return object;
+    }
+
+    private static Parameter[] parameters(Class<?> type, RecordComponent[] components) {
+        Class<?>[] types = Stream.of(components).map(RecordComponent::getType).toArray(Class[]::new);
+        try {
+            return type.getDeclaredConstructor(types).getParameters();
+        } catch (NoSuchMethodException e) {
+            throw new IllegalStateException(e); // every record has it
+        }
     }
 
     private static Map<String, Object> reference(String name) {

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 
 /// A loaded model. Whoever loaded it closes it. Safe for any thread, platform or virtual: requests
 /// of several threads run in the same steps, and wait for their turn where there are more than
@@ -21,11 +22,13 @@ public final class Model implements AutoCloseable {
     private final SharedEngine.Use engine;
     private final Chats chats = new Chats();
     private final Places places;
+    private final Map<String, Float> adapters;
     private volatile boolean closed;
 
-    Model(LoadedModel loaded, int requests, SharedEngine.Use engine) {
+    Model(LoadedModel loaded, int requests, Map<String, Float> adapters, SharedEngine.Use engine) {
         this.loaded = loaded;
         this.engine = engine;
+        this.adapters = Map.copyOf(adapters);
         this.places = new Places(requests);
     }
 
@@ -74,6 +77,18 @@ public final class Model implements AutoCloseable {
     /// @throws TenonException (`IO-001`) if it cannot be read, or is no conversation
     public Chat chat(Path file) {
         return new Chat(this).turns(SavedTurns.read(file));
+    }
+
+    /// Goes on with a conversation that [Chat#save(Path,Path)] wrote. Its first answer runs only
+    /// what is new. Where what was computed is not there, damaged, or of another model or backend,
+    /// the log says so and all turns are run.
+    ///
+    /// @param file the turns
+    /// @param state what was computed of them; read when the first answer begins
+    /// @return the conversation
+    /// @throws TenonException (`IO-001`) if the turns cannot be read, or are no conversation
+    public Chat chat(Path file, Path state) {
+        return chat(file).state(state);
     }
 
     /// Makes a vector of a text. Blocks.
@@ -201,6 +216,11 @@ public final class Model implements AutoCloseable {
     /// {@return whether it was closed}
     public boolean isClosed() {
         return closed;
+    }
+
+    /// {@return with which scales it was loaded with adapters}
+    Map<String, Float> adapters() {
+        return adapters;
     }
 
     Places places() {

@@ -21,6 +21,7 @@ public final class ModelLoader {
 
     private final String name;
     private final Map<String, String> settings = new HashMap<>();
+    private final Map<String, Float> adapters = new HashMap<>();
     private Consumer<LoadRequest.Builder> how = request -> {};
     private int requests = REQUESTS;
     private boolean embeddings;
@@ -98,6 +99,7 @@ public final class ModelLoader {
     /// @return this
     public ModelLoader adapter(String adapter, Path file, float scale) {
         how = how.andThen(request -> request.adapter(adapter, file, scale));
+        adapters.put(adapter, scale);
         return this;
     }
 
@@ -137,7 +139,7 @@ public final class ModelLoader {
                 request.outputs(ModelPurpose.of(opened.metadata()).outputs(embeddings));
             }
             LoadedModel loaded = use.engine().load(request.build());
-            return new Model(loaded, requests, use);
+            return new Model(loaded, requests, adapters, use);
         } catch (RuntimeException | Error e) {
             use.close();
             throw e;

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// Replies to a request, which has all turns and tools. Calls are the caller's to answer.
 ///
@@ -20,7 +21,7 @@ record Reply(Model model, ChatRequest request) implements Job {
     @Override
     public ChatReply generate(Run run, ChatEvents events) {
         TextFormat format = run.format() instanceof TextFormat.Any ? request.format() : run.format();
-        Map<String, Object> variables = new HashMap<>(request.variables());
+        Map<String, @Nullable Object> variables = new HashMap<>(request.variables());
         variables.putAll(run.variables());
         ChatRequest free = request.toBuilder()
                 .variables(variables)

@@ -34,7 +34,7 @@ public final class TextRequest {
     private final Job job;
     private final GenerationRequest.Builder settings = GenerationRequest.builder();
     private final SamplingParams.Builder sampling = SamplingParams.builder();
-    private final Map<String, Object> variables = new HashMap<>();
+    private final Map<String, @Nullable Object> variables = new HashMap<>();
     private TextFormat format = TextFormat.any();
     private int toolRounds = TOOL_ROUNDS;
     private @Nullable Map<String, Float> adapters;
@@ -291,6 +291,7 @@ public final class TextRequest {
     }
 
     private ChatReply run(Session opened, ChatEvents events) {
+        job.restore(opened);
         Map<String, Float> scales = adapters;
         if (scales != null) {
             opened.adapters(scales);

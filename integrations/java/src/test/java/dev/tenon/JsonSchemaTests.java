@@ -64,6 +64,22 @@ class JsonSchemaTests {
         assertEquals(false, JsonSchema.of(Point.class).get("additionalProperties"));
     }
 
+    /// So Kotlin writes `@JvmRecord data class`, and lists of what may have subclasses.
+    @Test
+    void whatTheConstructorSaysOfAComponentCounts() {
+        record Named(String name, List<? extends Tree> trees) {
+            Named(@Description("the first one") String name, List<? extends Tree> trees) {
+                this.name = name;
+                this.trees = trees;
+            }
+        }
+        Map<?, ?> properties = (Map<?, ?>) JsonSchema.of(Named.class).get("properties");
+        assertEquals("the first one", ((Map<?, ?>) properties.get("name")).get("description"));
+        assertEquals(
+                Map.of("$ref", "#/$defs/" + Tree.class.getTypeName()),
+                ((Map<?, ?>) properties.get("trees")).get("items"));
+    }
+
     @Test
     void whatRefersToItselfIsADefinition() {
         Map<String, Object> schema = JsonSchema.of(Tree.class);

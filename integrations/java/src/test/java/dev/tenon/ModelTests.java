@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
@@ -242,6 +243,36 @@ class ModelTests {
                 List.of("system", "user", "assistant", "user", "assistant"),
                 later.turns().stream().map(ChatTurn::role).toList());
         assertEquals(3, chat.turns().size());
+    }
+
+    @Test
+    void aSavedChatGoesOnWithWhatWasComputed() throws IOException {
+        Path file = folder.resolve("chat.json");
+        Path state = folder.resolve("chat.state");
+        int all;
+        String expected;
+        try (Model first = Story.load()) {
+            Chat chat = first.chat().system("You are brief. ".repeat(40));
+            scripted(chat.message("Hello"), "Good morning.").text();
+            chat.save(file, state);
+            all = chat.countTokens();
+            expected = chat.message("And now?").temperature(0).maxNewTokens(12).text();
+        }
+        byte[] saved = Files.readAllBytes(state);
+        Files.write(folder.resolve("cut.state"), Arrays.copyOf(saved, saved.length / 2));
+        for (String name : List.of("chat.state", "cut.state", "none.state")) {
+            try (Model second = Story.load()) { // its memory holds nothing
+                ChatReply reply = second.chat(file, folder.resolve(name))
+                        .message("And now?")
+                        .temperature(0)
+                        .maxNewTokens(12)
+                        .reply();
+                assertEquals(expected, reply.text(), name);
+                int cached = reply.usage().cachedTokens();
+                // All but how the model is told to begin its answer.
+                assertTrue(name.equals("chat.state") ? cached > all - 5 && cached <= all : cached == 0, name + cached);
+            }
+        }
     }
 
     @Test

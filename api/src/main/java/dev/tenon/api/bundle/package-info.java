@@ -3,7 +3,9 @@
 /// May change incompatibly until 1.0: import `[0.1,0.2)`.
 @Version("0.1.0")
 @Export
+@NullMarked
 package dev.tenon.api.bundle;
 
+import org.jspecify.annotations.NullMarked;
 import org.osgi.annotation.bundle.Export;
 import org.osgi.annotation.versioning.Version;

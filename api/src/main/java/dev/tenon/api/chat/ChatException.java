@@ -3,6 +3,7 @@ package dev.tenon.api.chat;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// A [ChatRequest] is refused: `MODEL-009` if the model has no template, `GRAMMAR-001` to
 /// `GRAMMAR-003` if its format or tools cannot be enforced, otherwise `STATE-002`.
@@ -31,7 +32,7 @@ public class ChatException extends TenonException {
     /// @param part which part of the request is refused; never null
     /// @param text what, where, found and expected, what to do; without the code
     /// @param cause what led to it, or null
-    public ChatException(String code, Part part, String text, Throwable cause) {
+    public ChatException(String code, Part part, String text, @Nullable Throwable cause) {
         super(code, text, cause);
         this.part = Objects.requireNonNull(part, "part");
     }

@@ -1,5 +1,6 @@
 package dev.tenon.api.chat;
 
+import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.Usage;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,8 +30,8 @@ public record ChatReply(String text, String reasoning, List<ToolCall> calls, Cha
         private final StringBuilder text = new StringBuilder();
         private final StringBuilder reasoning = new StringBuilder();
         private final Map<Integer, Call> calls = new LinkedHashMap<>();
-        private ChatEnd end;
-        private Usage usage;
+        private ChatEnd end = ChatEnd.CANCELLED;
+        private Usage usage = new Usage(0, 0, 0, 0, 0, FinishReason.CANCELLED, 0, 0);
 
         private record Call(String id, String name, StringBuilder arguments) {}
 
@@ -68,7 +69,7 @@ public record ChatReply(String text, String reasoning, List<ToolCall> calls, Cha
             usage = counts;
         }
 
-        /// {@return what came so far; why it ended and the counts are null before its end}
+        /// {@return what came so far; before its end a reply that is cancelled, without counts}
         public ChatReply reply() {
             List<ToolCall> all = calls.values().stream()
                     .map(call -> new ToolCall(

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// What a model is to answer. Immutable; made by [#builder()] or [#of(String)]. What does not fit
 /// together is refused where it is used, with a [ChatException].
@@ -15,7 +16,7 @@ public final class ChatRequest {
     private final ToolChoice toolChoice;
     private final boolean severalCalls;
     private final TextFormat format;
-    private final Map<String, Object> variables;
+    private final Map<String, @Nullable Object> variables;
     private final boolean continued;
 
     private ChatRequest(Builder builder) {
@@ -83,7 +84,7 @@ public final class ChatRequest {
     }
 
     /// {@return further variables of the model's template; unmodifiable}
-    public Map<String, Object> variables() {
+    public Map<String, @Nullable Object> variables() {
         return variables;
     }
 
@@ -99,7 +100,7 @@ public final class ChatRequest {
         private ToolChoice toolChoice = ToolChoice.AUTO;
         private boolean severalCalls = true;
         private TextFormat format = TextFormat.any();
-        private Map<String, Object> variables = Map.of();
+        private Map<String, @Nullable Object> variables = Map.of();
         private boolean continued;
 
         private Builder() {}
@@ -180,7 +181,7 @@ public final class ChatRequest {
         /// @param values strings, numbers, booleans, null, lists and maps with string keys, whose order is
         ///     kept; copied
         /// @return this
-        public Builder variables(Map<String, Object> values) {
+        public Builder variables(Map<String, @Nullable Object> values) {
             variables = new LinkedHashMap<>(values);
             return this;
         }

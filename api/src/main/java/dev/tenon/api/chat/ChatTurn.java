@@ -2,6 +2,7 @@ package dev.tenon.api.chat;
 
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// One turn of a conversation. Immutable.
 ///
@@ -17,10 +18,10 @@ import java.util.Objects;
 public record ChatTurn(
         String role,
         String text,
-        String reasoning,
+        @Nullable String reasoning,
         List<ToolCall> calls,
-        String callId,
-        String name,
+        @Nullable String callId,
+        @Nullable String name,
         List<MediaPart> media) {
     /// Says how the model is to behave.
     public static final String SYSTEM = "system";

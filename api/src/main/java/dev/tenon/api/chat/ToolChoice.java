@@ -1,12 +1,13 @@
 package dev.tenon.api.chat;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Whether a reply calls tools.
 ///
 /// @param mode whether it does; never null
 /// @param name the tool that it calls, with [Mode#REQUIRED]; null for any
-public record ToolChoice(Mode mode, String name) {
+public record ToolChoice(Mode mode, @Nullable String name) {
     /// The model decides.
     public static final ToolChoice AUTO = new ToolChoice(Mode.AUTO, null);
     /// It does not, and does not hear of the tools.

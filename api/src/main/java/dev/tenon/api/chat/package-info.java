@@ -4,7 +4,9 @@
 /// May change incompatibly until 1.0: import `[0.3,0.4)`.
 @Version("0.3.0")
 @Export
+@NullMarked
 package dev.tenon.api.chat;
 
+import org.jspecify.annotations.NullMarked;
 import org.osgi.annotation.bundle.Export;
 import org.osgi.annotation.versioning.Version;

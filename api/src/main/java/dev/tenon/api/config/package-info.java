@@ -2,7 +2,9 @@
 /// knowing them.
 @Version("1.1.0")
 @Export
+@NullMarked
 package dev.tenon.api.config;
 
+import org.jspecify.annotations.NullMarked;
 import org.osgi.annotation.bundle.Export;
 import org.osgi.annotation.versioning.Version;

@@ -3,6 +3,7 @@ package dev.tenon.api.device;
 import dev.tenon.api.text.TokenSampling;
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// A flat batch of tokens of one or more sequences: prefill chunks and decode rows mixed.
 ///
@@ -19,8 +20,8 @@ public final class StepInput {
     private int[] positions = new int[16];
     private int[] sequences = new int[16];
     private boolean[] wantsLogits = new boolean[16];
-    private TokenSampling[] samplings = new TokenSampling[16];
-    private long[][] masks = new long[16][];
+    private @Nullable TokenSampling[] samplings = new TokenSampling[16];
+    private long[] @Nullable [] masks = new long[16][];
     private int tokenCount;
     private int logitRows;
     private int samplingCount;
@@ -104,11 +105,12 @@ public final class StepInput {
     /// @param sampling how the next token is sampled among those of the mask; not null
     /// @param mask bit `id % 64` of word `id / 64` is set if the token may come next; null if all may;
     ///     borrowed until the step has run, not copied, and may be written until it runs
-    public void addToken(int token, int position, TokenSampling sampling, long[] mask) {
+    public void addToken(int token, int position, TokenSampling sampling, long @Nullable [] mask) {
         add(token, position, true, Objects.requireNonNull(sampling, "sampling"), mask);
     }
 
-    private void add(int token, int position, boolean logits, TokenSampling sampling, long[] mask) {
+    private void add(
+            int token, int position, boolean logits, @Nullable TokenSampling sampling, long @Nullable [] mask) {
         if (tokenCount == tokens.length) {
             tokens = Arrays.copyOf(tokens, 2 * tokenCount);
             positions = Arrays.copyOf(positions, 2 * tokenCount);
@@ -179,14 +181,14 @@ public final class StepInput {
     /// {@return how the token after a token is sampled; null where no sampled token is asked for}
     ///
     /// @param t index in the batch
-    public TokenSampling sampling(int t) {
+    public @Nullable TokenSampling sampling(int t) {
         return samplings[t];
     }
 
     /// {@return which tokens may be sampled after a token, a bit for each; null if all may; not copied}
     ///
     /// @param t index in the batch
-    public long[] mask(int t) {
+    public long @Nullable [] mask(int t) {
         return masks[t];
     }
 

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// Which texts to embed, and how. Immutable; made by [#builder()].
 public final class EmbeddingRequest {
@@ -18,7 +19,7 @@ public final class EmbeddingRequest {
     }
 
     private final List<int[]> texts;
-    private final Pooling pooling;
+    private final @Nullable Pooling pooling;
     private final boolean normalize;
 
     private EmbeddingRequest(Builder builder) {
@@ -55,7 +56,7 @@ public final class EmbeddingRequest {
     /// Builds requests. Not safe for several threads.
     public static final class Builder {
         private final List<int[]> texts = new ArrayList<>();
-        private Pooling pooling;
+        private @Nullable Pooling pooling;
         private boolean normalize = true;
 
         private Builder() {}

@@ -7,6 +7,7 @@ import dev.tenon.api.text.TokenConstraint;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// What to generate. Immutable; made by [#builder()].
 public final class GenerationRequest {
@@ -20,8 +21,8 @@ public final class GenerationRequest {
     private final int priority;
     private final String group;
     private final int contextShift;
-    private final TokenConstraint constraint;
-    private final SamplerProvider sampler;
+    private final @Nullable TokenConstraint constraint;
+    private final @Nullable SamplerProvider sampler;
 
     private GenerationRequest(Builder builder) {
         this.prompt = builder.prompt.clone();
@@ -151,8 +152,8 @@ public final class GenerationRequest {
         private int priority;
         private String group = "";
         private int contextShift = -1;
-        private TokenConstraint constraint;
-        private SamplerProvider sampler;
+        private @Nullable TokenConstraint constraint;
+        private @Nullable SamplerProvider sampler;
 
         private Builder() {}
 
@@ -262,7 +263,7 @@ public final class GenerationRequest {
         ///
         /// @param rule where the reply begins in a grammar; copied; null for no constraint
         /// @return this
-        public Builder constraint(TokenConstraint rule) {
+        public Builder constraint(@Nullable TokenConstraint rule) {
             this.constraint = rule == null ? null : rule.copy();
             return this;
         }
@@ -272,7 +273,7 @@ public final class GenerationRequest {
         ///
         /// @param maker called once for each generation; null for the default
         /// @return this
-        public Builder sampler(SamplerProvider maker) {
+        public Builder sampler(@Nullable SamplerProvider maker) {
             this.sampler = maker;
             return this;
         }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// Which model to load, and how to place it. Empty and zero values take the configured default.
 /// Immutable; made by [#builder(Path)].
@@ -20,8 +21,8 @@ public final class LoadRequest {
     private final int contextLength;
     private final int maxSequences;
     private final int maxBatchTokens;
-    private final KvType keyType;
-    private final KvType valueType;
+    private final @Nullable KvType keyType;
+    private final @Nullable KvType valueType;
     private final boolean fuse;
     private final boolean checkData;
     private final List<String> outputs;
@@ -182,7 +183,7 @@ public final class LoadRequest {
         return "LoadRequest" + values();
     }
 
-    private List<Object> values() {
+    private List<@Nullable Object> values() {
         return Arrays.asList(
                 path,
                 backend,
@@ -209,8 +210,8 @@ public final class LoadRequest {
         private int contextLength;
         private int maxSequences;
         private int maxBatchTokens;
-        private KvType keyType;
-        private KvType valueType;
+        private @Nullable KvType keyType;
+        private @Nullable KvType valueType;
         private boolean fuse = true;
         private boolean checkData;
         private List<String> outputs = List.of(Graph.LOGITS);
@@ -282,7 +283,7 @@ public final class LoadRequest {
         ///
         /// @param type the type, or null for the configured one
         /// @return this
-        public Builder keyType(KvType type) {
+        public Builder keyType(@Nullable KvType type) {
             this.keyType = type;
             return this;
         }
@@ -291,7 +292,7 @@ public final class LoadRequest {
         ///
         /// @param type the type, or null for the configured one
         /// @return this
-        public Builder valueType(KvType type) {
+        public Builder valueType(@Nullable KvType type) {
             this.valueType = type;
             return this;
         }

@@ -1,5 +1,7 @@
 package dev.tenon.api.error;
 
+import org.jspecify.annotations.Nullable;
+
 /// A backend or its device failed: not available, a driver call refused, a launch that did not come back.
 public class BackendException extends TenonException {
     private static final long serialVersionUID = 1L;
@@ -20,7 +22,7 @@ public class BackendException extends TenonException {
     /// @param text what, where, found and expected, what to do
     /// @param nativeCode the driver's own code (errno, CUresult), or 0 when there is none
     /// @param cause what led to it, or null
-    public BackendException(String code, String text, long nativeCode, Throwable cause) {
+    public BackendException(String code, String text, long nativeCode, @Nullable Throwable cause) {
         super(code, text, cause);
         this.nativeCode = nativeCode;
     }

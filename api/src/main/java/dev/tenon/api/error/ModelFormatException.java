@@ -1,5 +1,7 @@
 package dev.tenon.api.error;
 
+import org.jspecify.annotations.Nullable;
+
 /// A model file is broken: not GGUF, cut short, contradictory, or it lacks something that its architecture
 /// needs.
 public class ModelFormatException extends TenonException {
@@ -18,7 +20,7 @@ public class ModelFormatException extends TenonException {
     /// @param code error code
     /// @param text what, where, found and expected, what to do
     /// @param cause what led to it, or null
-    public ModelFormatException(String code, String text, Throwable cause) {
+    public ModelFormatException(String code, String text, @Nullable Throwable cause) {
         super(code, text, cause);
     }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.api.error;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Base of every error that Tenon raises on purpose.
 ///
@@ -28,7 +29,7 @@ public class TenonException extends RuntimeException {
     /// @param code a code from [ErrorCode] or a bundle's own; never null
     /// @param text one or more sentences without the code; never null
     /// @param cause what led to it, or null
-    public TenonException(String code, String text, Throwable cause) {
+    public TenonException(String code, String text, @Nullable Throwable cause) {
         String line = OneLine.of(Objects.requireNonNull(text, "text"));
         super(line + " [" + Objects.requireNonNull(code, "code") + "]", cause);
         this.code = code;

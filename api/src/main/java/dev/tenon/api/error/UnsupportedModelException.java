@@ -2,6 +2,7 @@ package dev.tenon.api.error;
 
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// A model file is sound, but no installed bundle can run it.
 ///
@@ -33,7 +34,7 @@ public class UnsupportedModelException extends TenonException {
     /// @param what the sentence in front of the list, such as `a.gguf cannot be loaded`
     /// @param issues the reasons; at least one
     /// @param cause what led to it, or null
-    public UnsupportedModelException(String what, List<Issue> issues, Throwable cause) {
+    public UnsupportedModelException(String what, List<Issue> issues, @Nullable Throwable cause) {
         super(issues.getFirst().code(), text(what, issues), cause);
         this.issues = List.copyOf(issues);
     }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /// The metadata of a GGUF file: an immutable map with typed look-up.
 ///
@@ -178,7 +179,7 @@ public final class GgufMetadata {
         return Optional.of(form.cast(value.value()));
     }
 
-    private GgufValue find(String key, GgufType type, String expected) {
+    private @Nullable GgufValue find(String key, GgufType type, String expected) {
         GgufValue value = values.get(key);
         if (value != null && value.type() != type) {
             throw wrongType(key, value, expected);

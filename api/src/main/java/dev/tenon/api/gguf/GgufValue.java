@@ -1,6 +1,7 @@
 package dev.tenon.api.gguf;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// One metadata value with its type in the file.
 ///
@@ -8,7 +9,7 @@ import java.util.Objects;
 /// @param elementType the element type when `type` is [GgufType#ARRAY], else null
 /// @param value the value in the Java form that [GgufType] gives; arrays are not copied and must not be
 ///     changed
-public record GgufValue(GgufType type, GgufType elementType, Object value) {
+public record GgufValue(GgufType type, @Nullable GgufType elementType, Object value) {
     /// Checks that an array, and only an array, has an element type.
     public GgufValue {
         Objects.requireNonNull(type, "type");

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /// Pure rewriting passes that a backend may use before it compiles a graph. They never change results beyond
 /// rounding: [Graph#expanded()] gives the original ops back.
@@ -265,8 +266,8 @@ public final class Fusion {
             return;
         }
         List<CoreOp.Add> adds = new ArrayList<>();
-        CoreOp.Linear sharedDown = null;
-        ExpertOp.WeightedSum sharedSum = null;
+        CoreOp.@Nullable Linear sharedDown = null;
+        ExpertOp.@Nullable WeightedSum sharedSum = null;
         boolean residual = false;
         Value result = sum.out();
         while (onlyReader(result) instanceof CoreOp.Add add) {
@@ -459,17 +460,17 @@ public final class Fusion {
         return Optional.ofNullable(single(value)).filter(type::isInstance).map(type::cast);
     }
 
-    private Op free(Op op) {
+    private @Nullable Op free(@Nullable Op op) {
         return taken.contains(op) ? null : op;
     }
 
     /// The op that defines a value, if it is free and nothing else reads the value; else null.
-    private Op single(Value value) {
+    private @Nullable Op single(Value value) {
         return readers.getOrDefault(value.id(), 0) == 1 ? free(producer.get(value.id())) : null;
     }
 
     /// The only op that reads a value, if it is free; else null. A value that is an output has a reader more.
-    private Op onlyReader(Value value) {
+    private @Nullable Op onlyReader(Value value) {
         return readers.getOrDefault(value.id(), 0) == 1 ? free(reader.get(value.id())) : null;
     }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.api.http;
 
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// The JSON object of a request. What does not fit is refused by its name.
 ///
@@ -11,12 +12,12 @@ public record HttpBody(Map<String, Object> values) {
     ///
     /// @param name its name
     /// @throws RequestException (400) if it is no string
-    public String text(String name) {
+    public @Nullable String text(String name) {
         Object value = values.get(name);
         if (value != null && !(value instanceof String)) {
             throw wrong(name, "a string");
         }
-        return (String) value;
+        return (@Nullable String) value;
     }
 
     /// {@return the text of a field that has to be there}

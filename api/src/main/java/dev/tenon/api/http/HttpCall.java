@@ -1,5 +1,6 @@
 package dev.tenon.api.http;
 
+import org.jspecify.annotations.Nullable;
 import org.osgi.annotation.versioning.ProviderType;
 
 /// A request before its answer, without its body. For the thread of the request.
@@ -20,11 +21,13 @@ public interface HttpCall {
     /// {@return the value of a header, or null}
     ///
     /// @param name its name, in any case
+    @Nullable
     String header(String name);
 
     /// {@return the value of a parameter of the query, or null}
     ///
     /// @param name its name
+    @Nullable
     String parameter(String name);
 
     /// {@return an id of the request, as the server's log has it}

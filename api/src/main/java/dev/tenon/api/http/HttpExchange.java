@@ -2,6 +2,7 @@ package dev.tenon.api.http;
 
 import dev.tenon.api.engine.Engine;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 import org.osgi.annotation.versioning.ProviderType;
 
 /// A request and its answer. For the thread of the request, unless a method says something else.
@@ -35,7 +36,7 @@ public interface HttpExchange extends HttpCall {
     /// @return the model, which stays loaded until it is closed; the caller closes it
     /// @throws RequestException (404) if there is none
     /// @throws InterruptedException if the thread is interrupted while it waits
-    HttpModel model(String name) throws InterruptedException;
+    HttpModel model(@Nullable String name) throws InterruptedException;
 
     /// {@return the engine of the server; not closed by the caller}
     Engine engine();
@@ -45,12 +46,12 @@ public interface HttpExchange extends HttpCall {
     /// @param status HTTP status
     /// @param body maps with texts as keys, lists, strings, numbers, booleans and null
     /// @throws IllegalStateException if there is an answer already
-    void json(int status, Object body);
+    void json(int status, @Nullable Object body);
 
     /// Answers with JSON and status 200.
     ///
     /// @param body see [#json(int, Object)]
-    default void json(Object body) {
+    default void json(@Nullable Object body) {
         json(200, body);
     }
 

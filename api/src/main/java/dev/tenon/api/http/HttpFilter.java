@@ -1,6 +1,7 @@
 package dev.tenon.api.http;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.osgi.annotation.versioning.ConsumerType;
 
 /// Sees every request that the server would answer, also those of its own paths: for authentication
@@ -13,6 +14,7 @@ public interface HttpFilter {
     /// @return whose request it is from now on: who has the same text takes turns; null to leave
     ///     that as it is
     /// @throws RequestException to refuse it
+    @Nullable
     String before(HttpCall request);
 
     /// Called after the answer of each request that [#before] has let pass.

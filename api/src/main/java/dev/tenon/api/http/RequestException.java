@@ -1,5 +1,7 @@
 package dev.tenon.api.http;
 
+import org.jspecify.annotations.Nullable;
+
 /// A request that is refused, with the HTTP status and the fields of the error's body.
 public final class RequestException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -11,11 +13,17 @@ public final class RequestException extends RuntimeException {
     private final int status;
     private final String type;
     private final String code;
-    private final String param;
+    private final @Nullable String param;
     private final int retryAfterSeconds;
 
     private RequestException(
-            int status, String type, String code, String param, int retryAfterSeconds, String text, Throwable cause) {
+            int status,
+            String type,
+            String code,
+            @Nullable String param,
+            int retryAfterSeconds,
+            String text,
+            @Nullable Throwable cause) {
         super(text, cause);
         this.status = status;
         this.type = type;
@@ -38,7 +46,7 @@ public final class RequestException extends RuntimeException {
     ///
     /// @param param name of the field, or null
     /// @param text what is wrong and what to do
-    public static RequestException invalid(String param, String text) {
+    public static RequestException invalid(@Nullable String param, String text) {
         return new RequestException(BAD_REQUEST, "invalid_request_error", "invalid_value", param, 0, text, null);
     }
 
@@ -47,7 +55,7 @@ public final class RequestException extends RuntimeException {
     /// @param param name of the field, or null
     /// @param code what programs decide on
     /// @param text what is wrong and what to do
-    public static RequestException tooMuch(String param, String code, String text) {
+    public static RequestException tooMuch(@Nullable String param, String code, String text) {
         return new RequestException(BAD_REQUEST, "invalid_request_error", code, param, 0, text, null);
     }
 
@@ -63,7 +71,7 @@ public final class RequestException extends RuntimeException {
     ///
     /// @param param name of the field, or null
     /// @param text what cannot be done and what to do instead
-    public static RequestException unsupported(String param, String text) {
+    public static RequestException unsupported(@Nullable String param, String text) {
         return new RequestException(NOT_IMPLEMENTED, "not_supported_error", "not_supported", param, 0, text, null);
     }
 
@@ -101,7 +109,7 @@ public final class RequestException extends RuntimeException {
     }
 
     /// {@return the field that is refused, or null}
-    public String param() {
+    public @Nullable String param() {
         return param;
     }
 

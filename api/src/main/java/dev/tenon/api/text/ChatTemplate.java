@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.osgi.annotation.versioning.ConsumerType;
 
 /// A model's own way to write a conversation as one prompt. Immutable and safe for any thread.
@@ -20,7 +21,7 @@ public interface ChatTemplate {
     /// @return the prompt; special tokens in it are meant as such
     /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-009`) if the template is broken or
     ///     refuses the conversation (`raise_exception`); its text holds the template's own message
-    String render(Map<String, Object> variables);
+    String render(Map<String, @Nullable Object> variables);
 
     /// Renders the template and tells which characters came from the client's values, whatever
     /// the template did to them: so that control tokens are read in what the template wrote, and
@@ -36,10 +37,10 @@ public interface ChatTemplate {
     ///     plain [String] counts as the template's
     /// @return the prompt; a character that cannot be attributed counts as the client's
     /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-009`) as [#render(Map)] does
-    default TemplateText renderText(Map<String, Object> variables) {
+    default TemplateText renderText(Map<String, @Nullable Object> variables) {
         Set<String> texts = new LinkedHashSet<>();
         @SuppressWarnings("unchecked") // a map stays a map
-        Map<String, Object> plain = (Map<String, Object>) plain(variables, texts);
+        Map<String, @Nullable Object> plain = (Map<String, @Nullable Object>) plain(variables, texts);
         String text = render(plain);
         BitSet client = new BitSet();
         for (String each : texts) {
@@ -51,7 +52,7 @@ public interface ChatTemplate {
         return TemplateText.of(text, client);
     }
 
-    private static Object plain(Object value, Set<String> texts) {
+    private static @Nullable Object plain(@Nullable Object value, Set<String> texts) {
         return switch (value) {
             case TemplateText text -> {
                 for (int i = 0; i < text.client().length; i += 2) {
@@ -63,12 +64,12 @@ public interface ChatTemplate {
                 yield text.text();
             }
             case Map<?, ?> map -> {
-                Map<Object, Object> all = new LinkedHashMap<>();
+                Map<@Nullable Object, @Nullable Object> all = new LinkedHashMap<>();
                 map.forEach((key, each) -> all.put(plain(key, texts), plain(each, texts)));
                 yield all;
             }
             case List<?> list -> {
-                List<Object> all = new ArrayList<>();
+                List<@Nullable Object> all = new ArrayList<>();
                 list.forEach(each -> all.add(plain(each, texts)));
                 yield all;
             }
@@ -82,13 +83,14 @@ public interface ChatTemplate {
     /// @param addGenerationPrompt whether to open the assistant's next turn
     /// @param extra more variables, such as `bos_token`, or an empty map
     /// @return the prompt
-    default String render(List<ChatMessage> messages, boolean addGenerationPrompt, Map<String, Object> extra) {
-        Map<String, Object> variables = new LinkedHashMap<>(extra);
+    default String render(
+            List<ChatMessage> messages, boolean addGenerationPrompt, Map<String, @Nullable Object> extra) {
+        Map<String, @Nullable Object> variables = new LinkedHashMap<>(extra);
         variables.put(
                 "messages",
                 messages.stream()
                         .map(m -> {
-                            Map<String, Object> turn = new LinkedHashMap<>();
+                            Map<String, @Nullable Object> turn = new LinkedHashMap<>();
                             turn.put("role", m.role());
                             turn.put("content", m.content());
                             return turn;

@@ -2,6 +2,7 @@ package dev.tenon.api.kernel.cpu;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Access to memory outside of the heap without a check at each load: weights, packed activations, scratch.
 ///
@@ -20,7 +21,7 @@ public final class Memory {
 
     /// All of memory, or null where native access is not enabled. Kernels at the limit of what
     /// C2 inlines write out what [#base] does.
-    public static final MemorySegment ALL =
+    public static final @Nullable MemorySegment ALL =
             Memory.class.getModule().isNativeAccessEnabled() ? MemorySegment.NULL.reinterpret(Long.MAX_VALUE) : null;
 
     private Memory() {}

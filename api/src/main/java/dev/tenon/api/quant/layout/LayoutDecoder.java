@@ -3,6 +3,7 @@ package dev.tenon.api.quant.layout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /// Decodes blocks of a layout, as [BlockLayout#decode] says.
 final class LayoutDecoder {
@@ -39,7 +40,7 @@ final class LayoutDecoder {
     /// Reads one kind of factor.
     ///
     /// @param common the factor of the whole block; null without one
-    private record ScaleReader(FieldReader common, FieldReader numbers, float step, float offset) {
+    private record ScaleReader(@Nullable FieldReader common, FieldReader numbers, float step, float offset) {
         static ScaleReader of(Scale scale) {
             return new ScaleReader(
                     scale.common().map(FieldReader::new).orElse(null),
@@ -85,10 +86,10 @@ final class LayoutDecoder {
 
     private final BlockLayout layout;
     private final FieldReader levels;
-    private final FieldReader signs;
-    private final ScaleReader scales;
-    private final ScaleReader minimums;
-    private final ScaleReader shifts;
+    private final @Nullable FieldReader signs;
+    private final @Nullable ScaleReader scales;
+    private final @Nullable ScaleReader minimums;
+    private final @Nullable ScaleReader shifts;
     /// Whether numbers come from levels of at most eight bits one by one, and there are as many minimums as scales, if
     /// any.
     private final boolean usual;

@@ -5,7 +5,9 @@
 /// backends need no line written for it. Version 0.x: may change.
 @Version("0.3.0")
 @Export
+@NullMarked
 package dev.tenon.api.quant.layout;
 
+import org.jspecify.annotations.NullMarked;
 import org.osgi.annotation.bundle.Export;
 import org.osgi.annotation.versioning.Version;
