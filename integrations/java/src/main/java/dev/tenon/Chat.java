@@ -85,7 +85,7 @@ public final class Chat {
     /// @param file as above
     /// @param state a file, which is replaced if it is there; a few to hundreds of kilobytes a token
     /// @throws dev.tenon.api.error.TenonException (`IO-001`) if one cannot be written; as
-    ///     [dev.tenon.api.engine.Session#evaluate]
+    ///     [dev.tenon.api.engine.Session#generate]
     public void save(Path file, Path state) {
         save(file);
         ChatRequest request =

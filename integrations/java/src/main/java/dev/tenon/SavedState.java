@@ -1,5 +1,7 @@
 package dev.tenon;
 
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.files.OutputFile;
@@ -21,7 +23,14 @@ final class SavedState {
         model.places().take(null);
         try (Session session = model.loaded().newSession();
                 OutputFile to = OutputFile.open(file, true)) {
-            session.evaluate(tokens, Session.Rows.NONE, (index, row) -> {});
+            if (tokens.length > 0) { // a reply without tokens, for which what was computed before is used
+                session.generate(
+                        GenerationRequest.builder()
+                                .prompt(tokens)
+                                .maxNewTokens(0)
+                                .build(),
+                        GenerationListener.ofTokens(token -> {}));
+            }
             session.save(to.bytes());
             to.complete();
         } catch (IOException e) {

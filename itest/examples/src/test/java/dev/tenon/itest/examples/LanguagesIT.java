@@ -13,10 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// The programs of `docs/java.md` in other languages of the JVM compile, and do what Java does.
+@Tag("long")
 class LanguagesIT {
     private static final Path MODEL = Path.of("../../platform/launcher/src/main/dist/models/story-qwen3-q4_k_m.gguf")
             .toAbsolutePath();
