@@ -6,7 +6,6 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
-import dev.tenon.api.graph.ExpertOp.Router;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RouterParams.Gating;
@@ -18,6 +17,7 @@ import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.ExpertBlocks;
 import dev.tenon.api.model.blocks.ExpertShape;
 import org.osgi.service.component.annotations.Component;
 
@@ -78,7 +78,7 @@ public final class DeepSeek2Architecture implements ModelArchitecture {
             Value normed = d.rmsNorm(blk + "ffn_norm", x);
             Value forward = layer < dense
                     ? d.gated(blk, "", normed, d.config().feedForwardLength(), Activation.SILU)
-                    : experts(d, blk, normed, experts, sharedWidth);
+                    : ExpertBlocks.gated(d, blk, normed, experts, sharedWidth, Activation.SILU);
             x = d.graph().add(blk + "ffn_residual", x, forward); //                                   [T, E]
         }
         return d.build(x); //                                                                         [L, nVocab]
@@ -121,12 +121,5 @@ public final class DeepSeek2Architecture implements ModelArchitecture {
         }
         Value compressed = d.linear(blk + "attn_q_a", x, a.queryRank());
         return d.linear(blk + "attn_q_b", d.rmsNorm(blk + "attn_q_a_norm", compressed), width);
-    }
-
-    private static Value experts(DecoderBlocks d, String blk, Value x, ExpertShape experts, int sharedWidth) {
-        Router router = d.router(blk, x, experts);
-        Value mixed = d.experts(blk, x, router, experts, Activation.SILU);
-        Value shared = d.gated(blk, "_shexp", x, sharedWidth, Activation.SILU);
-        return d.graph().add(blk + "ffn_both", mixed, shared);
     }
 }
