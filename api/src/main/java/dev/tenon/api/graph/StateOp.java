@@ -33,13 +33,7 @@ public sealed interface StateOp extends Op {
     record ShortConvolution(Value x, Weight weight, Optional<Weight> bias, Value out) implements StateOp {
         /// Checks the shapes.
         public ShortConvolution {
-            Shapes.sameWidth("short_convolution", out, x);
-            Shapes.check(
-                    weight.slices() == 1 && weight.rows() == out.width(),
-                    "short_convolution",
-                    "reads weight " + weight + "; expected a row for each of its channels",
-                    out);
-            bias.ifPresent(b -> Shapes.vector("short_convolution", b, out.width(), out));
+            Shapes.convolution("short_convolution", x, weight, bias, out);
         }
 
         /// {@return how many tokens a result sees}
