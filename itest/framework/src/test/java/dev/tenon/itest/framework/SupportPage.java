@@ -307,6 +307,19 @@ final class SupportPage {
         ops.put(
                 "`gated_delta_rule`",
                 new StateOp.GatedDeltaRule(WIDE, TWO, TWO, pair, pair, 1, StateOp.KeyHeads.BLOCK, 0, Y));
+        Value decays = new Value(6, "decays", 256);
+        ops.put(
+                "`gated_delta_rule` with decays of keys",
+                new StateOp.GatedDeltaRule(
+                        new Value(7, "qkv", 768),
+                        decays,
+                        TWO,
+                        pair,
+                        Weight.vector("bias", 256),
+                        2,
+                        StateOp.KeyHeads.BLOCK,
+                        0,
+                        Y));
         return ops;
     }
 

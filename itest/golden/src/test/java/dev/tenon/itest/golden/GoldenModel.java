@@ -132,7 +132,7 @@ record GoldenModel(String folder, String name, JsonNode json) {
     /// Holds the error of each sequence to a limit.
     ///
     /// Where activations are rounded, a router may choose another expert than the truth does, which is no small
-    /// difference: one sequence of a model may be that far off.
+    /// difference: a third of the sequences of a model may be that far off.
     ///
     /// @param where for what is printed
     /// @param rounds whether activations are rounded
@@ -140,15 +140,15 @@ record GoldenModel(String folder, String name, JsonNode json) {
     /// @param limit of a sequence's NMSE
     void check(String where, boolean rounds, Function<int[], float[]> run, ToDoubleFunction<JsonNode> limit) {
         float[] truth = truth();
-        boolean turned = false;
+        int turned = 0;
         for (JsonNode sequence : sequences()) {
             float[] logits = run.apply(GoldenData.ints(sequence.get("ids")));
             double error = GoldenData.nmse(logits, truth, sequence.get("row").asInt() * logits.length);
             double most = limit.applyAsDouble(sequence);
             String what = where + name + " " + sequence.get("name").asText() + ": NMSE ";
             System.out.printf("%s%.3g (limit %.3g)%n", what, error, most);
-            if (error > most && rounds && !turned && sequence.has("router_gap")) {
-                turned = true;
+            if (error > most && rounds && turned < sequences().size() / 3 && sequence.has("router_gap")) {
+                turned++;
                 most = OTHER_EXPERT;
             }
             assertTrue(error <= most, what + error + " > " + most);
