@@ -147,8 +147,10 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
 
     /// {@return whether no token sees a later one, so that a sequence may come in several steps; false for encoders}
     public boolean isCausal() {
-        return expanded().attentionLayers().stream()
-                .allMatch(layer -> layer.params().causal());
+        return expanded().ops.stream()
+                .noneMatch(op -> op instanceof CentredConvolution
+                        || op instanceof CoreOp.Attention attention
+                                && !attention.params().causal());
     }
 
     /// {@return the largest value id plus one}

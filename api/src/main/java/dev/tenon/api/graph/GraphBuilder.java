@@ -296,6 +296,31 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [PartOp.GroupMean].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, groups * length]`
+    /// @param groups how many groups a row has
+    /// @return `[T, groups * length]`
+    public Value groupMean(String valueName, Value x, int groups) {
+        Value out = value(valueName, x.width());
+        add(new PartOp.GroupMean(x, groups, out));
+        return out;
+    }
+
+    /// Adds a [CentredConvolution].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, width]`
+    /// @param weight `[width, taps]`
+    /// @param bias `[width]` or empty
+    /// @return `[T, width]`
+    public Value centredConvolution(String valueName, Value x, Weight weight, Optional<Weight> bias) {
+        Value out = value(valueName, x.width());
+        add(new CentredConvolution(x, weight, bias, out));
+        return out;
+    }
+
     /// Adds a [PartOp.HeadLinear].
     ///
     /// @param valueName name of the result

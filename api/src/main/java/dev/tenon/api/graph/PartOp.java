@@ -196,4 +196,34 @@ public interface PartOp extends Op {
             return List.of(x);
         }
     }
+
+    /// Gives each element of a row the mean of its group: what a norm subtracts, a sum over a head, or, of products
+    /// with a norm, the length of a row.
+    ///
+    /// @param x `[T, groups * length]`
+    /// @param groups how many groups a row has
+    /// @param out `[T, groups * length]`
+    record GroupMean(Value x, int groups, Value out) implements PartOp {
+        /// Checks the widths.
+        public GroupMean {
+            Shapes.sameWidth("group_mean", out, x);
+            Shapes.check(
+                    groups > 0 && x.width() % groups == 0, "group_mean", "has " + groups + " groups for " + x, out);
+        }
+
+        /// {@return elements of a group}
+        public int length() {
+            return x.width() / groups;
+        }
+
+        @Override
+        public String kind() {
+            return "group_mean";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+    }
 }

@@ -1,5 +1,7 @@
 package dev.tenon.api.graph;
 
+import java.util.Optional;
+
 /// Refuses ops whose values and weights do not fit together.
 final class Shapes {
     private Shapes() {}
@@ -82,6 +84,20 @@ final class Shapes {
         boolean rows = weight.slices() == 1 && weight.elements() == out.width();
         check(rows, kind, "reads weight " + weight + "; expected a row for each group of the width", out);
         eps(kind, eps, out);
+    }
+
+    /// Checks a convolution of each channel by itself.
+    ///
+    /// @param kind kind of the op
+    /// @param x its input
+    /// @param weight a row of taps for each channel
+    /// @param bias of the channels, or empty
+    /// @param out the op's result
+    static void convolution(String kind, Value x, Weight weight, Optional<Weight> bias, Value out) {
+        sameWidth(kind, out, x);
+        boolean rows = weight.slices() == 1 && weight.rows() == out.width();
+        check(rows, kind, "reads weight " + weight + "; expected a row for each of its channels", out);
+        bias.ifPresent(b -> vector(kind, b, out.width(), out));
     }
 
     /// Checks what is added to a mean square or variance.

@@ -33,13 +33,7 @@ public sealed interface StateOp extends Op {
     record ShortConvolution(Value x, Weight weight, Optional<Weight> bias, Value out) implements StateOp {
         /// Checks the shapes.
         public ShortConvolution {
-            Shapes.sameWidth("short_convolution", out, x);
-            Shapes.check(
-                    weight.slices() == 1 && weight.rows() == out.width(),
-                    "short_convolution",
-                    "reads weight " + weight + "; expected a row for each of its channels",
-                    out);
-            bias.ifPresent(b -> Shapes.vector("short_convolution", b, out.width(), out));
+            Shapes.convolution("short_convolution", x, weight, bias, out);
         }
 
         /// {@return how many tokens a result sees}
@@ -154,17 +148,19 @@ public sealed interface StateOp extends Op {
     /// `max(|k|, eps)`, `q` also by `sqrt(keyLength)`:
     ///
     /// ```
-    /// M_h = exp(a[h] * softplus(decay[h] + decayBias[h])) * M_h
+    /// M_h = diag(exp(a[h] * softplus(decay[h] + decayBias[h]))) M_h
     /// M_h = M_h + k (sigmoid(beta[h]) * (v_h - M_h^T k))^T
     /// out_h = M_h^T q
     /// ```
     ///
+    /// where the decay is one number for a head, or one for each element of its key (Kimi Team 2025).
+    ///
     /// @param qkv `[T, 2 * keyHeads * keyLength + valueHeads * valueLength]`: the query heads, the key heads,
     ///     the value heads
-    /// @param decay `[T, valueHeads]`, what the decay of the state is made of
+    /// @param decay `[T, valueHeads]` or `[T, valueHeads * keyLength]`, what the decay of the state is made of
     /// @param beta `[T, valueHeads]`, what the strength of the correction is made of
     /// @param a `[valueHeads]`, below 0
-    /// @param decayBias `[valueHeads]`
+    /// @param decayBias as wide as `decay`
     /// @param keyHeads number of query heads and of key heads
     /// @param sharing which of them a value head uses
     /// @param eps least length that a query or key is divided by
@@ -182,14 +178,14 @@ public sealed interface StateOp extends Op {
             implements StateOp {
         /// Checks the shapes.
         public GatedDeltaRule {
-            int heads = decay.width();
+            int heads = beta.width();
             int keys = qkv.width() - out.width();
             boolean fits = keyHeads > 0
-                    && beta.width() == heads
                     && heads % keyHeads == 0
                     && out.width() % heads == 0
                     && keys > 0
-                    && keys % (2 * keyHeads) == 0;
+                    && keys % (2 * keyHeads) == 0
+                    && (decay.width() == heads || decay.width() == (long) heads * (keys / (2 * keyHeads)));
             Shapes.check(
                     fits,
                     "gated_delta_rule",
@@ -198,12 +194,17 @@ public sealed interface StateOp extends Op {
                     out);
             Shapes.eps("gated_delta_rule", eps, out);
             Shapes.elements("gated_delta_rule", a, heads, out);
-            Shapes.elements("gated_delta_rule", decayBias, heads, out);
+            Shapes.elements("gated_delta_rule", decayBias, decay.width(), out);
         }
 
         /// {@return number of value heads}
         public int valueHeads() {
-            return decay.width();
+            return beta.width();
+        }
+
+        /// {@return numbers of a head's decay: 1, or one for each element of a key}
+        public int decays() {
+            return decay.width() / valueHeads();
         }
 
         /// {@return elements of a query or key head}

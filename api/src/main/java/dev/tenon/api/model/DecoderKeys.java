@@ -60,11 +60,7 @@ final class DecoderKeys {
         if (ropeDim < 2 || ropeDim > keyLength || ropeDim % 2 != 0) {
             throw keys.impossible("rope.dimension_count", ropeDim, "an even number, 2 to " + keyLength);
         }
-        return ModelConfig.builder(keys.architecture())
-                .name(source.metadata().string("general.name").orElse(keys.architecture()))
-                .contextLength(keys.integer("context_length", 1, Integer.MAX_VALUE))
-                .embeddingLength(embedding)
-                .blockCount(blocks - keys.integerOr("nextn_predict_layers", 0, 0, blocks - 1))
+        return widths(keys, blocks, embedding)
                 .headCount(heads)
                 .headCountKv(headsKv)
                 .keyLength(keyLength)
@@ -73,11 +69,29 @@ final class DecoderKeys {
                         keys.has("expert_feed_forward_length") && !keys.has("feed_forward_length")
                                 ? 0
                                 : largest(keys, "feed_forward_length", blocks, MAX_WIDTH))
-                .vocabularySize(vocabularySize(keys))
-                .rmsEps(epsilon(keys))
                 .ropeDim(ropeDim)
                 .ropeFreqBase(keys.numberOr("rope.freq_base", defaultFreqBase, MIN_FREQ_BASE, MAX_FREQ_BASE))
                 .build();
+    }
+
+    /// What is left of a decoder without attention.
+    static ModelConfig readWithoutAttention(ModelSource source) {
+        ModelKeys keys = ModelKeys.of(source);
+        int blocks = keys.integer("block_count", 1, MAX_BLOCKS);
+        checkLayers(keys, blocks);
+        return widths(keys, blocks, keys.integer("embedding_length", 1, MAX_WIDTH))
+                .feedForwardLength(keys.integerOr("feed_forward_length", 0, 0, MAX_WIDTH))
+                .build();
+    }
+
+    private static ModelConfig.Builder widths(ModelKeys keys, int blocks, int embedding) {
+        return ModelConfig.builder(keys.architecture())
+                .name(keys.source().metadata().string("general.name").orElse(keys.architecture()))
+                .contextLength(keys.integer("context_length", 1, Integer.MAX_VALUE))
+                .embeddingLength(embedding)
+                .blockCount(blocks - keys.integerOr("nextn_predict_layers", 0, 0, blocks - 1))
+                .vocabularySize(vocabularySize(keys))
+                .rmsEps(epsilon(keys));
     }
 
     /// The largest of one number or of one for each layer; single layers may have 0.

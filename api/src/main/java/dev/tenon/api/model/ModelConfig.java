@@ -173,6 +173,16 @@ public final class ModelConfig {
         return DecoderKeys.readShape(source, defaultFreqBase);
     }
 
+    /// Reads counts and widths of a decoder without attention, whose file has 0 heads or no key for them: heads, their
+    /// lengths and what is rotated of them are 0.
+    ///
+    /// @param source metadata and tensor descriptions; `token_embd.weight` gives the vocabulary's size
+    /// @return the configuration
+    /// @throws ModelFormatException as [#read]
+    public static ModelConfig readWithoutAttention(ModelSource source) {
+        return DecoderKeys.readWithoutAttention(source);
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof ModelConfig that && values().equals(that.values());

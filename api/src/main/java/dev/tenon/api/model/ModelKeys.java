@@ -145,6 +145,32 @@ public final class ModelKeys {
         return numbers;
     }
 
+    /// {@return the number of each layer, of a key that must be there and holds one for all or an array; NaN is in no
+    ///     range}
+    ///
+    /// @param key without the architecture
+    /// @param layers how many are wanted; the array may be longer
+    /// @param min smallest value allowed
+    /// @param max largest value allowed
+    public float[] numberPerLayer(String key, int layers, double min, double max) {
+        float[] numbers = new float[layers];
+        if (!isArray(key)) {
+            Arrays.fill(numbers, number(key, min, max));
+            return numbers;
+        }
+        if (!(meta.values().get(nameOf(key)).value() instanceof float[] found) || found.length < layers) {
+            throw impossible(
+                    key, meta.values().get(nameOf(key)).type(), "numbers, one for each of " + layers + " layers");
+        }
+        for (int i = 0; i < layers; i++) {
+            if (!(found[i] >= min && found[i] <= max)) {
+                throw impossible(key, found[i] + " for layer " + i, min + " to " + max);
+            }
+            numbers[i] = found[i];
+        }
+        return numbers;
+    }
+
     /// {@return the truth value of each layer, of a key that must be there and holds an array of them}
     ///
     /// @param key without the architecture

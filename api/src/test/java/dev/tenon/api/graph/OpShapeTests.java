@@ -184,6 +184,18 @@ class OpShapeTests {
                                 () -> new PartOp.PlainRmsNorm(X, 5, 0, OUT),
                                 () -> new PartOp.PlainRmsNorm(X, 3, -1, OUT))),
                 Map.entry(
+                        "group_mean",
+                        List.of(
+                                () -> new PartOp.GroupMean(Y, 2, OUT),
+                                () -> new PartOp.GroupMean(X, 5, OUT),
+                                () -> new PartOp.GroupMean(X, 0, OUT))),
+                Map.entry(
+                        "centred_convolution",
+                        List.of(
+                                () -> new CentredConvolution(Y, new Weight("w", 3, 12), NONE, OUT),
+                                () -> new CentredConvolution(X, new Weight("w", 3, 8), NONE, OUT),
+                                () -> new CentredConvolution(X, new Weight("w", 3, 12), some(8), OUT))),
+                Map.entry(
                         "short_convolution",
                         List.of(
                                 () -> new StateOp.ShortConvolution(Y, new Weight("w", 3, 12), NONE, OUT),

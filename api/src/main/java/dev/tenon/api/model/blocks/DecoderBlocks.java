@@ -94,7 +94,8 @@ public final class DecoderBlocks {
         return this;
     }
 
-    private boolean has(String tensor) {
+    /// {@return whether the file has a tensor, or always should}
+    boolean has(String tensor) {
         return source.has(tensor) || always.stream().anyMatch(tensor::endsWith);
     }
 
@@ -151,12 +152,15 @@ public final class DecoderBlocks {
         return norm == Norm.LAYER ? layerNorm(name, x) : rmsNorm(name, x);
     }
 
-    /// {@return the RMS norm of whole rows}
+    /// {@return the RMS norm of whole rows, with a bias if the file has one}
     ///
-    /// @param name of the value and, with `.weight`, of the tensor
+    /// @param name of the value and, with `.weight` and `.bias`, of the tensors
     /// @param x `[T, width]`
     public Value rmsNorm(String name, Value x) {
-        return rmsNorm(name, x, x.width());
+        Value normed = rmsNorm(name, x, x.width());
+        return vector(name + ".bias", x.width())
+                .map(bias -> graph.add(name + "_biased", normed, graph.repeat(name + "_bias", bias)))
+                .orElse(normed);
     }
 
     /// {@return the RMS norm of groups of a row, such as heads}
@@ -451,19 +455,23 @@ public final class DecoderBlocks {
     ///
     /// @param x `[T, E]`
     public Value hidden(Value x) {
-        Value hidden = norm("output_norm", graph.selectRows("selected", x));
+        // A bias that is an op of its own is added to all rows.
+        Value hidden = norm == Norm.RMS && has("output_norm.bias")
+                ? graph.selectRows("selected", norm("output_norm", x))
+                : norm("output_norm", graph.selectRows("selected", x));
         graph.output(Graph.HIDDEN, hidden);
         return hidden;
     }
 
-    /// {@return the logits, by `output.weight` or, without it, by the embedding, `[L, nVocab]`}
+    /// {@return the logits, by `output.weight` or, without it, by the embedding, with `output.bias` if the file has it,
+    ///     `[L, nVocab]`}
     ///
     /// @param hidden `[L, E]`
     public Value logits(Value hidden) {
         Weight head = source.has("output.weight")
                 ? new Weight("output.weight", config.embeddingLength(), config.vocabularySize())
                 : embeddingTable();
-        return graph.linear("logits", hidden, head, Optional.empty());
+        return graph.linear("logits", hidden, head, vector("output.bias", config.vocabularySize()));
     }
 
     /// Ends the graph of a usual decoder: norm, then logits.

@@ -36,7 +36,7 @@ public final class StateBlocks {
     /// {@return a Mamba-2 layer from the normed input to the projection of its result, `[T, E]`}
     ///
     /// `ssm_in` holds the rows of the gate, of what is convolved and of the step sizes. The result of the scan is
-    /// gated, then normed group by group.
+    /// gated, then normed group by group where the file has `ssm_norm`.
     ///
     /// @param blk prefix of the layer's tensors, such as `blk.0.`
     /// @param x `[T, E]`
@@ -58,11 +58,20 @@ public final class StateBlocks {
                 scanned));
         Value gated =
                 graph.multiply(blk + "ssm_gated", scanned, graph.activate(blk + "ssm_gate_act", gate, Activation.SILU));
-        Value normed = graph.groupedRmsNorm(
-                blk + "ssm_norm",
-                gated,
-                new Weight(blk + "ssm_norm.weight", inner / shape.groups(), shape.groups()),
-                blocks.config().rmsEps());
-        return blocks.linear(blk + "ssm_out", normed, blocks.config().embeddingLength());
+        return blocks.linear(
+                blk + "ssm_out",
+                normed(blk + "ssm_norm", gated),
+                blocks.config().embeddingLength());
+    }
+
+    private Value normed(String name, Value x) {
+        int groups = shape.groups();
+        return blocks.has(name + ".weight")
+                ? graph.groupedRmsNorm(
+                        name,
+                        x,
+                        new Weight(name + ".weight", x.width() / groups, groups),
+                        blocks.config().rmsEps())
+                : x;
     }
 }

@@ -13,6 +13,7 @@ import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.FusedExpertOp;
@@ -190,6 +191,8 @@ class KernelCoverageTests {
         Weight experts = new Weight("experts", 64, 16, 64);
         Value up = b.expertLinear("up", x, router.chosen(), experts, Optional.empty());
         Value sum = b.weightedSum("sum", b.swigluOai("glu", up, up, 1.702f, 7), router.shares());
+        Weight taps = weights.putRandom("taps", 3, 16, TestWeights.F32, new float[3 * 16]);
+        sum = b.centredConvolution("conv", b.groupMean("mean", sum, 4), taps, Optional.empty());
         return b.build(b.pool("pool", sum, Pooling.MEAN));
     }
 
@@ -258,7 +261,7 @@ class KernelCoverageTests {
         Stream<Class<?>> grouped = Stream.of(
                         CoreOp.class, ExpertOp.class, FusedOp.class, FusedExpertOp.class, PartOp.class, StateOp.class)
                 .flatMap(group -> Stream.of(group.getDeclaredClasses()));
-        return Stream.concat(grouped, Stream.of(PositionScale.class, LowRankAdd.class))
+        return Stream.concat(grouped, Stream.of(PositionScale.class, LowRankAdd.class, CentredConvolution.class))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))
                 .map(type -> type.getSimpleName()
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")

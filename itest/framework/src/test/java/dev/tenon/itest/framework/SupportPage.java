@@ -12,6 +12,7 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.LowRankAdd;
@@ -296,14 +297,29 @@ final class SupportPage {
         ops.put("`grouped_rms_norm`", new PartOp.GroupedRmsNorm(X, new Weight("norms", 64, 4), 0, Y));
         ops.put("`grouped_layer_norm`", new PartOp.GroupedLayerNorm(X, new Weight("norms", 64, 4), 0, Y));
         ops.put("`plain_rms_norm`", new PartOp.PlainRmsNorm(X, 4, 0, Y));
+        ops.put("`group_mean`", new PartOp.GroupMean(X, 4, Y));
         ops.put("`join`", new PartOp.Join(X, X, 4, WIDE));
         ops.put("`head_linear`", new PartOp.HeadLinear(X, new Weight("heads", 64, 64, 4), Y));
         ops.put("`short_convolution`", new StateOp.ShortConvolution(X, new Weight("taps", 4, 256), NONE, Y));
+        ops.put("`centred_convolution`", new CentredConvolution(X, new Weight("taps", 3, 256), NONE, Y));
         Weight pair = Weight.vector("pair", 2);
         ops.put("`selective_scan`", new StateOp.SelectiveScan(WIDE, TWO, pair, pair, pair, 1, Y));
         ops.put(
                 "`gated_delta_rule`",
                 new StateOp.GatedDeltaRule(WIDE, TWO, TWO, pair, pair, 1, StateOp.KeyHeads.BLOCK, 0, Y));
+        Value decays = new Value(6, "decays", 256);
+        ops.put(
+                "`gated_delta_rule` with decays of keys",
+                new StateOp.GatedDeltaRule(
+                        new Value(7, "qkv", 768),
+                        decays,
+                        TWO,
+                        pair,
+                        Weight.vector("bias", 256),
+                        2,
+                        StateOp.KeyHeads.BLOCK,
+                        0,
+                        Y));
         return ops;
     }
 

@@ -37,10 +37,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class GoldenContract {
     private static final double FLOAT_LIMIT = 1e-4;
-    private static final double QUANT_LIMIT = 1e-3;
-    /// How many times as much as in another implementation a sequence may be off by, where activations are rounded to 8
-    /// bits: by chance, the more so the narrower a model is.
-    static final double ROUNDING = 2;
 
     private final String where;
     private final double sameLimit;
@@ -114,35 +110,23 @@ abstract class GoldenContract {
         assertTrue(error < sameLimit, what + ": NMSE " + error);
     }
 
-    /// {@return the names of the project's own models}
-    static List<String> models() {
+    /// {@return the project's own models}
+    static List<GoldenModel> models() {
         return GoldenModel.ofLanguage()
-                .map(GoldenModel::name)
-                .filter(name -> GoldenData.class.getResource("/golden/models/" + name + ".json") != null)
+                .filter(golden -> GoldenData.class.getResource("/golden/models/" + golden.name() + ".json") != null)
                 .toList();
     }
 
     @ParameterizedTest
     @MethodSource("models")
-    void logitsOfEverySequenceAreCloseToTheFloat64Truth(String name) {
-        JsonNode golden = golden(name);
-        float[] truth = GoldenData.floats(GoldenData.file("models/" + name + ".logits_f64.f32"));
-        boolean floats = name.endsWith("f16");
-        try (LoadedModel model = engine.load(request(name))) {
-            for (JsonNode sequence : golden.get("sequences")) {
-                float[] logits = last(model, GoldenData.ints(sequence.get("ids")));
-                double error =
-                        GoldenData.nmse(logits, truth, sequence.get("row").asInt() * logits.length);
-                double limit = floats
-                        ? FLOAT_LIMIT
-                        : Math.max(
-                                QUANT_LIMIT,
-                                ROUNDING * sequence.get("nmse_native_vs_f64").asDouble());
-                System.out.printf(
-                        "%s: %s %s NMSE %.3g (limit %.3g)%n",
-                        where, name, sequence.get("name").asText(), error, limit);
-                assertTrue(error <= limit, name + " " + sequence.get("name") + ": NMSE " + error + " > " + limit);
-            }
+    void logitsOfEverySequenceAreCloseToTheFloat64Truth(GoldenModel golden) {
+        boolean floats = golden.name().endsWith("f16");
+        try (LoadedModel model = engine.load(request(golden.name()))) {
+            golden.check(
+                    where + ": ",
+                    !floats,
+                    ids -> last(model, ids),
+                    sequence -> floats ? FLOAT_LIMIT : golden.limitOf8Bits(sequence));
         }
     }
 

@@ -35,10 +35,6 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GoldenFilesTests {
     private static final double FLOAT_LIMIT = 1e-8;
-    private static final double QUANT_LIMIT = 1e-3;
-    /// Where a router's choice is closer than rounding, another expert may win.
-    private static final double ROUTING_LIMIT = 5e-3;
-
     private static final double SAME_LIMIT = 1e-10;
 
     private Engine engine;
@@ -60,34 +56,15 @@ class GoldenFilesTests {
     @TestFactory
     Stream<DynamicTest> logitsOfEverySequenceAreCloseToTheFloat64Truth() {
         return each(golden -> {
-            float[] truth = golden.truth();
             try (LoadedModel model = engine.load(golden.request().build())) {
-                for (JsonNode sequence : golden.sequences()) {
-                    float[] logits = GoldenContract.last(model, GoldenData.ints(sequence.get("ids")));
-                    double error =
-                            GoldenData.nmse(logits, truth, sequence.get("row").asInt() * logits.length);
-                    double limit = limit(model, golden, sequence);
-                    String what = golden.name() + " " + sequence.get("name").asText();
-                    System.out.printf("%s NMSE %.3g (limit %.3g)%n", what, error, limit);
-                    assertTrue(error <= limit, what + ": NMSE " + error + " > " + limit);
-                }
+                boolean rounds = rounds(model);
+                golden.check(
+                        "",
+                        rounds,
+                        ids -> GoldenContract.last(model, ids),
+                        sequence -> rounds ? golden.limitOf8Bits(sequence) : FLOAT_LIMIT);
             }
         });
-    }
-
-    /// What the other implementation is off by differs from sequence to sequence by chance: at least its mean counts.
-    private static double limit(LoadedModel model, GoldenModel golden, JsonNode sequence) {
-        if (!rounds(model)) {
-            return FLOAT_LIMIT;
-        }
-        double mean = golden.sequences().stream()
-                .mapToDouble(s -> s.get("nmse_native_vs_f64").asDouble())
-                .average()
-                .orElseThrow();
-        double other = Math.max(mean, sequence.get("nmse_native_vs_f64").asDouble());
-        return sequence.has("router_gap")
-                ? Math.max(ROUTING_LIMIT, 3 * other)
-                : Math.max(QUANT_LIMIT, GoldenContract.ROUNDING * other);
     }
 
     /// {@return whether kernels round activations, to 8 bits or to F16}

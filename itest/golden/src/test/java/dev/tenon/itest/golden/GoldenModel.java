@@ -1,5 +1,7 @@
 package dev.tenon.itest.golden;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.LoadRequest;
@@ -16,6 +18,8 @@ import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -28,6 +32,17 @@ import org.junit.jupiter.api.DynamicTest;
 /// @param json sequences and their results
 record GoldenModel(String folder, String name, JsonNode json) {
     static final List<String> FOLDERS = List.of("models", "models-more");
+
+    private static final double QUANT_LIMIT = 1e-3;
+    /// Where a router's choice is closer than rounding, another expert may win.
+    private static final double ROUTING_LIMIT = 5e-3;
+
+    /// What another expert makes of a token where it is one of few.
+    private static final double OTHER_EXPERT = 0.2;
+
+    /// How many times as much as in another implementation a sequence may be off by, where activations are rounded to
+    /// 8 bits: by chance, the more so the narrower a model is.
+    private static final double ROUNDING = 2;
 
     private static final Map<String, ModelArchitecture> ARCHITECTURES =
             ServiceLoader.load(ModelArchitecture.class).stream()
@@ -112,6 +127,47 @@ record GoldenModel(String folder, String name, JsonNode json) {
                 .map(s -> GoldenData.ints(s.get("ids")))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    /// Holds the error of each sequence to a limit.
+    ///
+    /// Where activations are rounded, a router may choose another expert than the truth does, which is no small
+    /// difference: a third of the sequences of a model may be that far off.
+    ///
+    /// @param where for what is printed
+    /// @param rounds whether activations are rounded
+    /// @param run gives the logits after tokens
+    /// @param limit of a sequence's NMSE
+    void check(String where, boolean rounds, Function<int[], float[]> run, ToDoubleFunction<JsonNode> limit) {
+        float[] truth = truth();
+        int turned = 0;
+        for (JsonNode sequence : sequences()) {
+            float[] logits = run.apply(GoldenData.ints(sequence.get("ids")));
+            double error = GoldenData.nmse(logits, truth, sequence.get("row").asInt() * logits.length);
+            double most = limit.applyAsDouble(sequence);
+            String what = where + name + " " + sequence.get("name").asText() + ": NMSE ";
+            System.out.printf("%s%.3g (limit %.3g)%n", what, error, most);
+            if (error > most && rounds && turned < sequences().size() / 3 && sequence.has("router_gap")) {
+                turned++;
+                most = OTHER_EXPERT;
+            }
+            assertTrue(error <= most, what + error + " > " + most);
+        }
+    }
+
+    /// {@return the limit where activations are rounded to 8 bits, of what another implementation with such
+    ///     activations is off by}
+    ///
+    /// What that is differs from sequence to sequence by chance: at least its mean counts.
+    double limitOf8Bits(JsonNode sequence) {
+        double mean = sequences().stream()
+                .mapToDouble(s -> s.get("nmse_native_vs_f64").asDouble())
+                .average()
+                .orElseThrow();
+        double other = Math.max(mean, sequence.get("nmse_native_vs_f64").asDouble());
+        return sequence.has("router_gap")
+                ? Math.max(ROUTING_LIMIT, 3 * other)
+                : Math.max(QUANT_LIMIT, ROUNDING * other);
     }
 
     LoadRequest.Builder request() {

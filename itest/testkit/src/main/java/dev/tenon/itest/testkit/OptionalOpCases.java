@@ -41,6 +41,7 @@ final class OptionalOpCases {
         all.ropes();
         all.attentions();
         all.pools();
+        all.centredConvolutions();
         all.views();
         all.routers();
         all.experts();
@@ -82,6 +83,11 @@ final class OptionalOpCases {
                         width,
                         (b, x) -> b.layerNorm("n", x, Weight.vector("norm.weight", width), offsets, 1e-5f));
             }
+        }
+        for (int[] shape : new int[][] {{1, 1}, {31, 1}, {3, 5}, {65, 2}}) {
+            int width = shape[0] * shape[1];
+            String name = "group_mean of " + shape[1] + " groups of " + shape[0];
+            add(name, shape[0], width, (b, x) -> b.groupMean("mean", b.scale("s", x, 30), shape[1]));
         }
         add(
                 "layer_norm of 5 groups of 16",
@@ -277,6 +283,27 @@ final class OptionalOpCases {
                             24,
                             TestFormats.F32,
                             (b, x) -> b.scale("half", b.pool("p", b.scale("twice", x, 2), pooling), 0.5f))));
+        }
+    }
+
+    private void centredConvolutions() {
+        for (int taps : new int[] {1, 2, 3, 5}) {
+            for (boolean bias : new boolean[] {false, true}) {
+                String name = "centred_convolution of " + taps + " bias=" + bias;
+                Optional<Weight> offsets = bias ? Optional.of(Weight.vector("conv.bias", 31)) : NONE;
+                cases.add(new Case(
+                        name,
+                        taps,
+                        true,
+                        true,
+                        () -> RandomModels.ops(
+                                name,
+                                11,
+                                31,
+                                TestFormats.F32,
+                                (b, x) -> b.centredConvolution(
+                                        "conv", x, new Weight("conv.weight", taps, 31), offsets))));
+            }
         }
     }
 

@@ -112,13 +112,15 @@ final class StateOpCases {
     private void deltaRules() {
         // key heads, value heads, elements of a key, elements of a value
         for (int[] shape : new int[][] {{1, 1, 1, 1}, {1, 3, 5, 7}, {2, 4, 16, 16}, {2, 6, 31, 33}, {2, 4, 128, 128}}) {
+            String name = "gated_delta_rule " + List.of(shape[0], shape[1], shape[2], shape[3]) + " ";
             for (StateOp.KeyHeads sharing : StateOp.KeyHeads.values()) {
-                add(
-                        "gated_delta_rule " + List.of(shape[0], shape[1], shape[2], shape[3]) + " " + sharing,
-                        16 * shape[2],
-                        24,
-                        (b, x) -> delta(b, x, shape, sharing));
+                add(name + sharing, 16 * shape[2], 24, (b, x) -> delta(b, x, shape, sharing, 1));
             }
+            add(
+                    name + "with decays of keys",
+                    16 * shape[2],
+                    24,
+                    (b, x) -> delta(b, x, shape, StateOp.KeyHeads.BLOCK, shape[2]));
         }
     }
 
@@ -134,13 +136,13 @@ final class StateOpCases {
         return out;
     }
 
-    private static Value delta(GraphBuilder b, Value x, int[] shape, StateOp.KeyHeads sharing) {
+    private static Value delta(GraphBuilder b, Value x, int[] shape, StateOp.KeyHeads sharing, int decays) {
         int heads = shape[1];
         int width = heads * shape[3];
         Value qkv = OpCases.project(b, x, "qkv", 2 * shape[0] * shape[2] + width);
-        Value decay = OpCases.project(b, x, "alpha", heads);
+        Value decay = OpCases.project(b, x, "alpha", heads * decays);
         Value beta = OpCases.project(b, x, "beta", heads);
-        Weight bias = Weight.vector("ssm_dt.bias", heads);
+        Weight bias = Weight.vector("ssm_dt.bias", heads * decays);
         Value out = b.value("delta", width);
         b.add(new StateOp.GatedDeltaRule(
                 qkv, decay, beta, Weight.vector("ssm_a", heads), bias, shape[0], sharing, 1e-6f, out));

@@ -44,8 +44,11 @@ public abstract class TinyArchitectureContract extends ArchitectureContract {
                 "block_count",
                 "context_length",
                 "embedding_length",
-                "attention.head_count",
                 layerNorms ? layerNorm : "attention.layer_norm_rms_epsilon"));
+        String heads = "attention.head_count";
+        if (metadata().containsKey(architecture().id() + "." + heads)) {
+            names.add(heads);
+        }
         Set<String> keys = new HashSet<>(Set.of("general.architecture"));
         names.forEach(name -> keys.add(architecture().id() + "." + name));
         return keys;

@@ -3,9 +3,7 @@ package dev.tenon.models.bert;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.graph.Activation;
-import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.Graph;
-import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
@@ -14,7 +12,6 @@ import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
-import dev.tenon.api.model.blocks.EncoderHead;
 import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 
@@ -50,23 +47,16 @@ public final class BertArchitecture implements ModelArchitecture {
     }
 
     private static Graph graph(DecoderBlocks b, ModelKeys keys) {
-        GraphBuilder g = b.graph();
         ModelConfig c = b.config();
         Weight positions = new Weight("position_embd.weight", c.embeddingLength(), c.contextLength());
-
-        Value x = g.add("embd_typed", b.embedding(), Encoders.tokenType(b, keys)); //           [T, E]
-        x = g.add("embd_placed", x, g.positionEmbedding("position", positions));
-        x = b.layerNorm("token_embd_norm", x);
-        for (int layer = 0; layer < c.blockCount(); layer++) {
-            String blk = "blk." + layer + ".";
-            AttentionParams params = b.attentionParams(blk).causal(false).build();
-
-            Value attended = b.attention(blk, x, layer, params, Optional.empty());
-            x = b.layerNorm(blk + "attn_output_norm", g.add(blk + "attn_residual", x, attended));
-
-            Value down = b.feedForward(blk, "", x, c.feedForwardLength(), Activation.GELU_TANH);
-            x = b.layerNorm(blk + "layer_output_norm", g.add(blk + "ffn_residual", x, down));
-        }
-        return EncoderHead.build(b, keys, x);
+        Value x = Encoders.typed(b, keys); //                                                     [T, E]
+        x = b.graph().add("embd_placed", x, b.graph().positionEmbedding("position", positions));
+        return Encoders.bert(
+                b,
+                keys,
+                x,
+                Optional.empty(),
+                Optional.empty(),
+                (blk, layer, y) -> b.feedForward(blk, "", y, c.feedForwardLength(), Activation.GELU_TANH));
     }
 }

@@ -18,6 +18,7 @@ import dev.tenon.api.model.blocks.DecoderBlocks.Norm;
 import dev.tenon.api.model.blocks.ExpertShape;
 import dev.tenon.api.model.blocks.RopeKeys;
 import java.util.Optional;
+import java.util.function.IntPredicate;
 import org.osgi.service.component.annotations.Component;
 
 /// The `cohere2` architecture: Command R7B, Command A and Aya.
@@ -41,27 +42,36 @@ public final class Cohere2Architecture implements ModelArchitecture {
     public ModelDefinition define(ModelSource source) {
         ModelKeys keys = ModelKeys.of(source);
         ExpertShape.none(keys);
-        float eps = keys.number("attention.layer_norm_epsilon", 0, 1);
-        ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE).toBuilder()
-                .rmsEps(eps)
-                .build();
-        return new ModelDefinition(config, graph(new DecoderBlocks(source, config).norms(Norm.LAYER), keys));
+        int window = keys.integer("attention.sliding_window", 1, Integer.MAX_VALUE);
+        return define(keys, window, layer -> layer % FULL != FULL - 1);
     }
 
-    private static Graph graph(DecoderBlocks d, ModelKeys keys) {
+    /// {@return a decoder of Cohere}
+    ///
+    /// @param window positions that a layer that rotates sees; 0 for all
+    /// @param rotates whether a layer does
+    static ModelDefinition define(ModelKeys keys, int window, IntPredicate rotates) {
+        float eps = keys.number("attention.layer_norm_epsilon", 0, 1);
+        ModelConfig config = ModelConfig.readShape(keys.source(), DEFAULT_FREQ_BASE).toBuilder()
+                .rmsEps(eps)
+                .build();
+        DecoderBlocks blocks = new DecoderBlocks(keys.source(), config).norms(Norm.LAYER);
+        return new ModelDefinition(config, graph(blocks, keys, window, rotates));
+    }
+
+    private static Graph graph(DecoderBlocks d, ModelKeys keys, int window, IntPredicate rotates) {
         RopeParams rope = RopeKeys.read(keys, d.config(), Pairing.INTERLEAVED).build();
-        int window = keys.integer("attention.sliding_window", 1, Integer.MAX_VALUE);
         float logitScale = keys.number("logit_scale", -MAX_SCALE, MAX_SCALE);
 
         Value x = d.embedding(); //                                                                   [T, E]
         for (int layer = 0; layer < d.config().blockCount(); layer++) {
             String blk = "blk." + layer + ".";
-            boolean full = layer % FULL == FULL - 1;
+            boolean rotated = rotates.test(layer);
             AttentionParams params =
-                    d.attentionParams(blk).slidingWindow(full ? 0 : window).build();
+                    d.attentionParams(blk).slidingWindow(rotated ? window : 0).build();
 
             Value normed = d.norm(blk + "attn_norm", x);
-            Value attended = d.attention(blk, normed, layer, params, full ? Optional.empty() : Optional.of(rope));
+            Value attended = d.attention(blk, normed, layer, params, rotated ? Optional.of(rope) : Optional.empty());
             Value forward = d.gated(blk, "", normed, d.config().feedForwardLength(), Activation.SILU);
             x = d.graph().add(blk + "attn_residual", x, attended); //                                 [T, E]
             x = d.graph().add(blk + "ffn_residual", x, forward); //                                   [T, E]

@@ -1,2 +1,2 @@
-/// The architecture of Command R7B and its like as a graph builder.
+/// The Cohere architectures as graph builders.
 package dev.tenon.models.cohere;

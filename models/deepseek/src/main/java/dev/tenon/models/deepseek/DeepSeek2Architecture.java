@@ -5,19 +5,16 @@ import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.Activation;
-import dev.tenon.api.graph.AttentionParams;
-import dev.tenon.api.graph.ExpertOp.Router;
 import dev.tenon.api.graph.Graph;
-import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.graph.Value;
-import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.ExpertBlocks;
 import dev.tenon.api.model.blocks.ExpertShape;
 import org.osgi.service.component.annotations.Component;
 
@@ -55,7 +52,7 @@ public final class DeepSeek2Architecture implements ModelArchitecture {
         ExpertShape experts = ExpertShape.read(keys, "expert_feed_forward_length", Gating.SOFTMAX, false);
         int shared = keys.integer("expert_shared_count", 1, MOST_SHARED);
         int dense = keys.integerOr("leading_dense_block_count", 0, 0, config.blockCount());
-        LatentAttention attention = LatentAttention.read(keys, config);
+        LatentAttention attention = LatentAttention.read(keys, config, true);
         DecoderBlocks decoder = new DecoderBlocks(source, config);
         return new ModelDefinition(config, graph(decoder, attention, experts, dense, shared * experts.width()));
     }
@@ -72,61 +69,15 @@ public final class DeepSeek2Architecture implements ModelArchitecture {
         for (int layer = 0; layer < d.config().blockCount(); layer++) {
             String blk = "blk." + layer + ".";
 
-            Value attended = attention(d, blk, d.rmsNorm(blk + "attn_norm", x), layer, attention);
+            Value attended = attention.of(d, blk, d.rmsNorm(blk + "attn_norm", x), layer);
             x = d.graph().add(blk + "attn_residual", x, attended); //                                 [T, E]
 
             Value normed = d.rmsNorm(blk + "ffn_norm", x);
             Value forward = layer < dense
                     ? d.gated(blk, "", normed, d.config().feedForwardLength(), Activation.SILU)
-                    : experts(d, blk, normed, experts, sharedWidth);
+                    : ExpertBlocks.gated(d, blk, normed, experts, sharedWidth, Activation.SILU);
             x = d.graph().add(blk + "ffn_residual", x, forward); //                                   [T, E]
         }
         return d.build(x); //                                                                         [L, nVocab]
-    }
-
-    /// With `N` plain and `R` rotated elements of a head's query, a latent of `C`, and `V` elements of a head's
-    /// values.
-    private static Value attention(DecoderBlocks d, String blk, Value x, int layer, LatentAttention a) {
-        GraphBuilder g = d.graph();
-        int heads = d.config().headCount();
-
-        Value q = queries(d, blk, x, a); //                                                           [T, H * (N + R)]
-        Value plain = g.slice(blk + "q_nope", q, heads, 0, a.plain()); //                             [T, H * N]
-        Value turned = g.slice(blk + "q_pe", q, heads, a.plain(), a.rotated()); //                    [T, H * R]
-        turned = g.rope(blk + "q_rope", turned, a.rope());
-        Weight toKeys = new Weight(blk + "attn_k_b.weight", a.plain(), a.latent(), heads);
-        Value absorbed = g.headLinear(blk + "q_latent", plain, toKeys); //                            [T, H * C]
-        q = a.scaled(g, blk, g.join(blk + "q", absorbed, turned, heads)); //                          [T, H * (C + R)]
-
-        int rows = a.latent() + a.rotated();
-        Value latent = d.linearRows(blk + "attn_kv_a_mqa", blk + "kv_latent", x, rows, 0, a.latent());
-        latent = d.rmsNorm(blk + "attn_kv_a_norm", latent); //                                        [T, C]
-        Value shared = d.linearRows(blk + "attn_kv_a_mqa", blk + "k_pe", x, rows, a.latent(), rows);
-        shared = g.rope(blk + "k_rope", shared, a.rope()); //                                         [T, R]
-        Value k = g.join(blk + "k", latent, shared, 1); //                                            [T, C + R]
-
-        AttentionParams params =
-                AttentionParams.builder(heads, 1, a.scale()).valuesInKeys(true).build();
-        Value attended = g.attention(blk + "attn", q, k, latent, layer, params); //                   [T, H * C]
-        Weight toValues = new Weight(blk + "attn_v_b.weight", a.latent(), a.value(), heads);
-        Value values = g.headLinear(blk + "attn_values", attended, toValues); //                      [T, H * V]
-        return d.linear(blk + "attn_output", values, d.config().embeddingLength()); //                [T, E]
-    }
-
-    /// By one matrix, or by two with a norm between them.
-    private static Value queries(DecoderBlocks d, String blk, Value x, LatentAttention a) {
-        int width = d.config().headCount() * (a.plain() + a.rotated());
-        if (a.queryRank() == 0) {
-            return d.linear(blk + "attn_q", x, width);
-        }
-        Value compressed = d.linear(blk + "attn_q_a", x, a.queryRank());
-        return d.linear(blk + "attn_q_b", d.rmsNorm(blk + "attn_q_a_norm", compressed), width);
-    }
-
-    private static Value experts(DecoderBlocks d, String blk, Value x, ExpertShape experts, int sharedWidth) {
-        Router router = d.router(blk, x, experts);
-        Value mixed = d.experts(blk, x, router, experts, Activation.SILU);
-        Value shared = d.gated(blk, "_shexp", x, sharedWidth, Activation.SILU);
-        return d.graph().add(blk + "ffn_both", mixed, shared);
     }
 }

@@ -1,21 +1,25 @@
 package dev.tenon.models.deepseek;
 
+import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelKeys;
+import dev.tenon.api.model.blocks.DecoderBlocks;
 import dev.tenon.api.model.blocks.RopeKeys;
+import java.util.Optional;
 
-/// The widths and numbers of latent attention.
+/// Latent attention: its widths and numbers, and the ops that it is.
 ///
 /// @param queryRank elements of the compressed query; 0 if queries are not compressed
 /// @param latent elements that keys and values are projections of
 /// @param plain elements of a head's query and key that are not rotated
 /// @param rotated elements of a head's query that are, and of the key that all heads share
 /// @param value elements of a head's value
-/// @param rope rotates
+/// @param rope rotates; none where the rotated part is not
 /// @param scale factor on scores
 /// @param gain of the scale of queries by position; 0 for none
 /// @param period positions after which that scale grows
@@ -25,7 +29,7 @@ record LatentAttention(
         int plain,
         int rotated,
         int value,
-        RopeParams rope,
+        Optional<RopeParams> rope,
         float scale,
         float gain,
         int period) {
@@ -36,22 +40,25 @@ record LatentAttention(
     ///
     /// @param keys the file's
     /// @param config counts
-    static LatentAttention read(ModelKeys keys, ModelConfig config) {
+    /// @param rotates whether positions are rotated at all
+    static LatentAttention read(ModelKeys keys, ModelConfig config, boolean rotates) {
         int heads = config.headCount();
         int widest = MAX_WIDTH / heads;
         int rotated = config.ropeDim();
         int latent = keys.integer("attention.kv_lora_rank", 1, widest);
         // What the cache holds of a token: one head, whose key is latent and rotated part, its value the latent.
-        keys.integer("attention.head_count_kv", 1, 1);
+        keys.perLayer("attention.head_count_kv", config.blockCount(), 0, 1);
         keys.integer("attention.key_length", latent + rotated, latent + rotated);
         keys.integer("attention.value_length", latent, latent);
         int head = keys.integer("attention.key_length_mla", rotated + 1, widest);
         // Sines and cosines are not scaled: scores are.
-        RopeParams rope = RopeKeys.read(
-                        keys, config.toBuilder().keyLength(rotated).build(), Pairing.INTERLEAVED)
-                .attentionFactor(1)
-                .build();
-        double magnitude = rope.yarn().isPresent() ? magnitude(keys) : 1;
+        ModelConfig part = config.toBuilder().keyLength(rotated).build();
+        Optional<RopeParams> rope = rotates
+                ? Optional.of(RopeKeys.read(keys, part, Pairing.INTERLEAVED)
+                        .attentionFactor(1)
+                        .build())
+                : Optional.empty();
+        double magnitude = rope.flatMap(RopeParams::yarn).isPresent() ? magnitude(keys) : 1;
         boolean scales = keys.has(SCALE);
         return new LatentAttention(
                 keys.integerOr("attention.q_lora_rank", 0, 0, MAX_WIDTH),
@@ -76,7 +83,53 @@ record LatentAttention(
     /// @param g the graph
     /// @param blk prefix of the layer
     /// @param q all queries
-    Value scaled(GraphBuilder g, String blk, Value q) {
+    private Value scaled(GraphBuilder g, String blk, Value q) {
         return gain == 0 ? q : g.positionScale(blk + "q_scaled", q, gain, 0, period);
+    }
+
+    /// {@return the projected result of a layer, `[T, E]`}
+    ///
+    /// With `N` plain and `R` rotated elements of a head's query, a latent of `C`, and `V` elements of a head's
+    /// values.
+    ///
+    /// @param d have the graph
+    /// @param blk prefix of the layer
+    /// @param x its normed input, `[T, E]`
+    /// @param layer index of the KV cache layer
+    Value of(DecoderBlocks d, String blk, Value x, int layer) {
+        GraphBuilder g = d.graph();
+        int heads = d.config().headCount();
+
+        Value q = queries(d, blk, x); //                                                              [T, H * (N + R)]
+        Value fixed = g.slice(blk + "q_nope", q, heads, 0, plain); //                                 [T, H * N]
+        Value turned = g.slice(blk + "q_pe", q, heads, plain, rotated); //                            [T, H * R]
+        turned = d.rotated(blk + "q_rope", turned, rope);
+        Weight toKeys = new Weight(blk + "attn_k_b.weight", plain, latent, heads);
+        Value absorbed = g.headLinear(blk + "q_latent", fixed, toKeys); //                            [T, H * C]
+        q = scaled(g, blk, g.join(blk + "q", absorbed, turned, heads)); //                            [T, H * (C + R)]
+
+        int rows = latent + rotated;
+        Value kept = d.linearRows(blk + "attn_kv_a_mqa", blk + "kv_latent", x, rows, 0, latent);
+        kept = d.rmsNorm(blk + "attn_kv_a_norm", kept); //                                            [T, C]
+        Value shared = d.linearRows(blk + "attn_kv_a_mqa", blk + "k_pe", x, rows, latent, rows);
+        shared = d.rotated(blk + "k_rope", shared, rope); //                                          [T, R]
+        Value k = g.join(blk + "k", kept, shared, 1); //                                              [T, C + R]
+
+        AttentionParams params =
+                AttentionParams.builder(heads, 1, scale).valuesInKeys(true).build();
+        Value attended = g.attention(blk + "attn", q, k, kept, layer, params); //                     [T, H * C]
+        Weight toValues = new Weight(blk + "attn_v_b.weight", latent, value, heads);
+        Value values = g.headLinear(blk + "attn_values", attended, toValues); //                      [T, H * V]
+        return d.linear(blk + "attn_output", values, d.config().embeddingLength()); //                [T, E]
+    }
+
+    /// By one matrix, or by two with a norm between them.
+    private Value queries(DecoderBlocks d, String blk, Value x) {
+        int width = d.config().headCount() * (plain + rotated);
+        if (queryRank == 0) {
+            return d.linear(blk + "attn_q", x, width);
+        }
+        Value compressed = d.linear(blk + "attn_q_a", x, queryRank);
+        return d.linear(blk + "attn_q_b", d.rmsNorm(blk + "attn_q_a_norm", compressed), width);
     }
 }

@@ -1,2 +1,2 @@
-/// The DeepSeek architectures as graph builders.
+/// The DeepSeek architectures, and others with latent attention, as graph builders.
 package dev.tenon.models.deepseek;

@@ -45,7 +45,8 @@ public final class Gemma4Architecture implements ModelArchitecture {
     private static Graph graph(DecoderBlocks d, ModelKeys keys) {
         GraphBuilder g = d.graph();
         int layers = d.config().blockCount();
-        Gemma4Attention attention = new Gemma4Attention(d, keys);
+        boolean[] windows = keys.flagPerLayer("attention.sliding_window_pattern", layers);
+        Gemma4Attention attention = new Gemma4Attention(d, keys, windows);
         int[] widths = keys.perLayer("feed_forward_length", layers, 1, MAX_WIDTH);
         Optional<ExpertShape> experts = keys.integerOr("expert_count", 0, 0, Integer.MAX_VALUE) == 0
                 ? Optional.empty()
@@ -53,7 +54,7 @@ public final class Gemma4Architecture implements ModelArchitecture {
         int perLayer = keys.integerOr("embedding_length_per_layer_input", 0, 0, MAX_WIDTH / layers);
 
         Value x = GemmaBlocks.embedding(d); //                                                        [T, E]
-        Value inputs = perLayer == 0 ? null : inputsOfLayers(d, x, perLayer); //                      [T, P * layers]
+        Value inputs = perLayer == 0 ? null : LayerInputs.of(d, x, perLayer); //                      [T, P * layers]
         for (int layer = 0; layer < layers; layer++) {
             String blk = "blk." + layer + ".";
 
@@ -71,7 +72,7 @@ public final class Gemma4Architecture implements ModelArchitecture {
 
             if (perLayer > 0) {
                 Value input = g.slice(blk + "input", inputs, 1, layer * perLayer, perLayer);
-                x = g.add(blk + "input_residual", x, gatedInput(d, blk, x, input)); //                [T, E]
+                x = g.add(blk + "input_residual", x, LayerInputs.gated(d, blk, x, input)); //                [T, E]
             }
             x = scaled(d, blk, x); //                                                                 [T, E]
         }
@@ -83,34 +84,13 @@ public final class Gemma4Architecture implements ModelArchitecture {
         return ExpertShape.read(keys, "expert_feed_forward_length", Gating.SOFTMAX, true);
     }
 
-    /// What each layer gets beside its usual input: a projection of the embeddings, and a part of a second table.
-    private static Value inputsOfLayers(DecoderBlocks d, Value x, int width) {
-        GraphBuilder g = d.graph();
-        ModelConfig c = d.config();
-        int all = c.blockCount() * width;
-        Value projected = g.scale(
-                "per_layer_proj_scaled", d.linear("per_layer_model_proj", x, all), 1 / root(c.embeddingLength()));
-        Value normed = d.rmsNorm("per_layer_proj_norm", projected, width);
-        Weight table = new Weight("per_layer_token_embd.weight", all, c.vocabularySize());
-        Value looked = g.scale("per_layer_embd_scaled", g.embedding("per_layer_embd", table), root(width));
-        return g.scale("per_layer_inputs", g.add("per_layer_sum", normed, looked), 1 / root(2));
-    }
-
-    /// What a layer makes of its input of [#inputsOfLayers], `[T, E]`.
-    private static Value gatedInput(DecoderBlocks d, String blk, Value x, Value input) {
-        GraphBuilder g = d.graph();
-        Value gate = g.activate(blk + "inp_act", d.linear(blk + "inp_gate", x, input.width()), Activation.GELU_TANH);
-        Value gated = g.multiply(blk + "inp_gated", gate, input);
-        return d.rmsNorm(blk + "post_norm", d.linear(blk + "proj", gated, x.width()));
-    }
-
     /// The experts read a norm of `x`; what chooses them reads `x` with a norm of its own, divided by the root of
     /// its length.
     private static Value experts(DecoderBlocks d, String blk, Value x, ExpertShape shape) {
         GraphBuilder g = d.graph();
         Weight scale = Weight.vector(blk + "ffn_gate_inp.scale", x.width());
         Value normed = g.rmsNorm(blk + "router_norm", x, scale, d.config().rmsEps());
-        Router router = d.router(blk, g.scale(blk + "router_scaled", normed, 1 / root(x.width())), shape);
+        Router router = d.router(blk, g.scale(blk + "router_scaled", normed, 1 / LayerInputs.root(x.width())), shape);
         return d.experts(blk, d.rmsNorm(blk + "pre_ffw_norm_2", x), router, shape, Activation.GELU_TANH);
     }
 
@@ -120,9 +100,5 @@ public final class Gemma4Architecture implements ModelArchitecture {
         return d.vector(blk + "layer_output_scale.weight", 1)
                 .map(factor -> g.weightedSum(blk + "layer_out", x, g.repeat(blk + "layer_output_scale", factor)))
                 .orElse(x);
-    }
-
-    private static float root(int number) {
-        return (float) Math.sqrt(number);
     }
 }

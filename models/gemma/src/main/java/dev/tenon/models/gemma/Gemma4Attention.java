@@ -10,7 +10,7 @@ import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.blocks.DecoderBlocks;
 import dev.tenon.api.model.blocks.RopeKeys;
 
-/// Attention of Gemma 4.
+/// Attention of Gemma 4 and Gemma 3n.
 ///
 /// Layers with a window have heads of another length than those that see everything, and rotate with a base of their
 /// own; the others turn only the pairs that the file's factors leave. Heads of queries and keys are normed before they
@@ -41,12 +41,13 @@ final class Gemma4Attention {
     /// What a layer leaves in the cache.
     private record Cached(Value k, Value v, int layer) {}
 
-    Gemma4Attention(DecoderBlocks d, ModelKeys keys) {
+    /// @param windows which layers see a window
+    Gemma4Attention(DecoderBlocks d, ModelKeys keys, boolean[] windows) {
+        this.windows = windows;
         this.d = d;
         this.keys = keys;
         ModelConfig c = d.config();
         int layers = c.blockCount();
-        windows = keys.flagPerLayer("attention.sliding_window_pattern", layers);
         headCountsKv = d.headCountsKv();
         ownLayers = layers - keys.integerOr("attention.shared_kv_layers", 0, 0, layers - 1);
         cached = new Cached[ownLayers];

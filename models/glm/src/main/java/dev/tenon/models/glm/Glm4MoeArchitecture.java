@@ -3,21 +3,19 @@ package dev.tenon.models.glm;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.graph.Activation;
-import dev.tenon.api.graph.ExpertOp.Router;
-import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RouterParams.Gating;
-import dev.tenon.api.graph.Value;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.ExpertBlocks;
 import dev.tenon.api.model.blocks.ExpertShape;
 import dev.tenon.api.model.blocks.RopeKeys;
-import java.util.Optional;
+import dev.tenon.api.model.blocks.UsualDecoder;
 import org.osgi.service.component.annotations.Component;
 /// The `glm4moe` architecture: GLM 4.5 to 4.7 and their Air models.
 ///
@@ -44,39 +42,21 @@ public final class Glm4MoeArchitecture implements ModelArchitecture {
         RopeParams rope = RopeKeys.read(keys, config, Pairing.HALF_SPLIT).build();
         int dense = keys.integerOr("leading_dense_block_count", 0, 0, config.blockCount());
         int shared = keys.integer("expert_shared_count", 1, MOST_SHARED);
-        DecoderBlocks decoder = new DecoderBlocks(source, config).always("exp_probs_b.bias");
-        return new ModelDefinition(config, graph(decoder, experts, dense, shared * experts.width(), rope));
+        DecoderBlocks d = new DecoderBlocks(source, config).always("exp_probs_b.bias");
+        return new ModelDefinition(
+                config,
+                UsualDecoder.of(
+                        d,
+                        rope,
+                        "post_attention_norm",
+                        (blk, layer, x) -> layer < dense
+                                ? d.gated(blk, "", x, config.feedForwardLength(), Activation.SILU)
+                                : ExpertBlocks.gated(d, blk, x, experts, shared * experts.width(), Activation.SILU)));
     }
 
     /// The draft block, which guesses a second token.
     @Override
     public boolean ignores(ModelSource source, String tensor) {
         return DecoderBlocks.isDraft(source, tensor);
-    }
-
-    private static Graph graph(DecoderBlocks d, ExpertShape experts, int dense, int sharedWidth, RopeParams rope) {
-        Value x = d.embedding(); //                                                                   [T, E]
-        for (int layer = 0; layer < d.config().blockCount(); layer++) {
-            String blk = "blk." + layer + ".";
-
-            Value normed = d.rmsNorm(blk + "attn_norm", x);
-            Value attended =
-                    d.attention(blk, normed, layer, d.attentionParams(blk).build(), Optional.of(rope));
-            x = d.graph().add(blk + "attn_residual", x, attended); //                                 [T, E]
-
-            normed = d.rmsNorm(blk + "post_attention_norm", x);
-            Value forward = layer < dense
-                    ? d.gated(blk, "", normed, d.config().feedForwardLength(), Activation.SILU)
-                    : experts(d, blk, normed, experts, sharedWidth);
-            x = d.graph().add(blk + "ffn_residual", x, forward); //                                   [T, E]
-        }
-        return d.build(x); //                                                                         [L, nVocab]
-    }
-
-    private static Value experts(DecoderBlocks d, String blk, Value x, ExpertShape experts, int sharedWidth) {
-        Router router = d.router(blk, x, experts);
-        Value mixed = d.experts(blk, x, router, experts, Activation.SILU);
-        Value shared = d.gated(blk, "_shexp", x, sharedWidth, Activation.SILU);
-        return d.graph().add(blk + "ffn_both", mixed, shared);
     }
 }

@@ -5,7 +5,6 @@ import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.RopeParams;
-import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.model.ModelArchitecture;
@@ -14,8 +13,8 @@ import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.ExpertBlocks;
 import dev.tenon.api.model.blocks.ExpertShape;
-import dev.tenon.api.model.blocks.RopeKeys;
 import dev.tenon.api.model.blocks.StateBlocks;
 import dev.tenon.api.model.blocks.StateShape;
 import java.util.Optional;
@@ -29,8 +28,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=granitehybrid")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class GraniteHybridArchitecture implements ModelArchitecture {
-    private static final int MAX_WIDTH = 1 << 24;
-
     @Override
     public String id() {
         return "granitehybrid";
@@ -38,7 +35,7 @@ public final class GraniteHybridArchitecture implements ModelArchitecture {
 
     @Override
     public ModelDefinition define(ModelSource source) {
-        ModelConfig config = ModelConfig.readShape(source, 10_000);
+        ModelConfig config = ModelConfig.readShape(source, GraniteArchitecture.DEFAULT_FREQ_BASE);
         return new ModelDefinition(config, graph(config, source));
     }
 
@@ -48,13 +45,11 @@ public final class GraniteHybridArchitecture implements ModelArchitecture {
         DecoderBlocks d = g.decoder();
         StateBlocks states = new StateBlocks(d, StateShape.read(keys));
         int[] headsKv = d.headCountsKv();
-        Optional<RopeParams> rope = keys.flag("rope.scaling.finetuned", true)
-                ? Optional.of(RopeKeys.read(keys, c, Pairing.INTERLEAVED).build())
-                : Optional.empty();
+        Optional<RopeParams> rope = g.rope();
         Optional<ExpertShape> experts = keys.integerOr("expert_count", 0, 0, Integer.MAX_VALUE) == 0
                 ? Optional.empty()
                 : Optional.of(ExpertShape.read(keys, "feed_forward_length", Gating.SOFTMAX, true));
-        int shared = keys.integerOr("expert_shared_feed_forward_length", 0, 0, MAX_WIDTH);
+        int shared = GraniteBlocks.sharedWidth(keys);
 
         Value x = g.embedding(); //                                                                   [T, E]
         int cached = 0;
@@ -76,9 +71,6 @@ public final class GraniteHybridArchitecture implements ModelArchitecture {
         if (experts.isEmpty()) {
             return d.gated(blk, "", x, d.config().feedForwardLength(), Activation.SILU);
         }
-        Value chosen = d.experts(blk, x, d.router(blk, x, experts.get()), experts.get(), Activation.SILU);
-        return sharedWidth == 0
-                ? chosen
-                : d.graph().add(blk + "ffn_sum", chosen, d.gated(blk, "_shexp", x, sharedWidth, Activation.SILU));
+        return ExpertBlocks.gated(d, blk, x, experts.get(), sharedWidth, Activation.SILU);
     }
 }

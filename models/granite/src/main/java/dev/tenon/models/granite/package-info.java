@@ -1,2 +1,2 @@
-/// The granite and granitehybrid architectures as graph builders.
+/// The Granite architectures as graph builders.
 package dev.tenon.models.granite;

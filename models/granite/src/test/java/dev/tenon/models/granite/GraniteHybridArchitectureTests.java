@@ -131,8 +131,8 @@ class GraniteHybridArchitectureTests extends TinyArchitectureContract {
                     ffn_act_shexp = activate ffn_gate_shexp, SILU
                     ffn_hidden_shexp = multiply ffn_act_shexp, ffn_up_shexp
                     ffn_down_shexp = linear ffn_hidden_shexp, ffn_down_shexp.weight [24, 32]
-                    ffn_sum = add ffn_moe, ffn_down_shexp
-                    ffn_residual_scaled = scale ffn_sum, factor 0.22
+                    ffn_both = add ffn_moe, ffn_down_shexp
+                    ffn_residual_scaled = scale ffn_both, factor 0.22
                     ffn_residual = add residual, ffn_residual_scaled
                 blk.1
                     attn_norm = rms_norm x, attn_norm.weight [32, 1], eps 1.0E-5
@@ -157,8 +157,8 @@ class GraniteHybridArchitectureTests extends TinyArchitectureContract {
                     ffn_act_shexp = activate ffn_gate_shexp, SILU
                     ffn_hidden_shexp = multiply ffn_act_shexp, ffn_up_shexp
                     ffn_down_shexp = linear ffn_hidden_shexp, ffn_down_shexp.weight [24, 32]
-                    ffn_sum = add ffn_moe, ffn_down_shexp
-                    ffn_residual_scaled = scale ffn_sum, factor 0.22
+                    ffn_both = add ffn_moe, ffn_down_shexp
+                    ffn_residual_scaled = scale ffn_both, factor 0.22
                     ffn_residual = add residual, ffn_residual_scaled
                 selected = select_rows blk.1.ffn_residual
                 output_norm = rms_norm selected, output_norm.weight [32, 1], eps 1.0E-5

@@ -6,7 +6,6 @@ import dev.tenon.api.graph.Activation;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
-import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import org.osgi.service.component.annotations.Component;
 
@@ -14,12 +13,11 @@ import org.osgi.service.component.annotations.Component;
 ///
 /// A decoder most of whose layers have a gated short convolution in the place of attention. Attention has
 /// norms of query and key heads, and rotates half-split pairs. The feed-forward layer is SwiGLU, the
-/// embedding is the output matrix. Models that make vectors, whose tokens see what follows them, are refused.
+/// embedding is the output matrix. Models that make vectors (`attention.causal` is false) are
+/// encoders: their tokens see what follows them, by attention and by a convolution over the tokens around.
 @Component(service = ModelArchitecture.class, property = "model.architecture=lfm2")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class Lfm2Architecture implements ModelArchitecture {
-    private static final String CAUSAL = "attention.causal";
-
     @Override
     public String id() {
         return "lfm2";
@@ -27,10 +25,6 @@ public final class Lfm2Architecture implements ModelArchitecture {
 
     @Override
     public ModelDefinition define(ModelSource source) {
-        ModelKeys keys = ModelKeys.of(source);
-        if (!keys.flag(CAUSAL, true)) {
-            throw keys.unsupported(CAUSAL, false, "true, models that continue texts");
-        }
         ModelConfig c = ModelConfig.read(source, 10_000);
         return new ModelDefinition(
                 c,

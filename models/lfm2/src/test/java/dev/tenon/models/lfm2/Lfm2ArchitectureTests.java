@@ -1,10 +1,12 @@
 package dev.tenon.models.lfm2;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.itest.testkit.TinyArchitectureContract;
@@ -116,11 +118,21 @@ class Lfm2ArchitectureTests extends TinyArchitectureContract {
     }
 
     @Test
+    void aModelOfVectorsSeesWhatFollows() {
+        Graph graph =
+                tiny().key("attention.causal", false).key("pooling_type", 2).graph(architecture());
+        String listing = GraphListing.of(graph);
+        assertTrue(listing.contains("conv = centred_convolution conv_bu, shortconv.conv.weight [3, 32]"), listing);
+        assertTrue(listing.contains("attn_v, layer 0, heads 4/2, scale 0.35355338, causal false"), listing);
+        assertTrue(listing.contains("pooled = pool token_embd_norm, CLS"), listing);
+        assertFalse(graph.isCausal());
+    }
+
+    @Test
     void whatIsNotThereOrNotImplementedIsRefused() {
         refused(tiny().key("attention.head_count_kv", new long[] {0}), ErrorCode.MODEL_KEY_VALUE, "layers");
         refused(tiny().key("attention.head_count_kv", new long[] {0, 3}), ErrorCode.MODEL_KEY_VALUE, "head_count");
         refused(tiny().key("shortconv.l_cache", 0), ErrorCode.MODEL_KEY_VALUE, "lfm2.shortconv.l_cache");
         refused(tiny().key("expert_count", 4), ErrorCode.MODEL_ARCHITECTURE, "lfm2.expert_count");
-        refused(tiny().key("attention.causal", false), ErrorCode.MODEL_ARCHITECTURE, "lfm2.attention.causal");
     }
 }

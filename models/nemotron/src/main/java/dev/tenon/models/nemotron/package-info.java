@@ -1,2 +1,2 @@
-/// The nemotron_h_moe architecture as a graph builder.
+/// The hybrid Nemotron architectures as graph builders.
 package dev.tenon.models.nemotron;

@@ -3,10 +3,8 @@ package dev.tenon.models.phi;
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.graph.Activation;
-import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
-import dev.tenon.api.graph.Value;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
@@ -15,7 +13,7 @@ import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
 import dev.tenon.api.model.blocks.ExpertShape;
 import dev.tenon.api.model.blocks.RopeKeys;
-import java.util.Optional;
+import dev.tenon.api.model.blocks.UsualDecoder;
 import org.osgi.service.component.annotations.Component;
 
 /// The `phi3` architecture: the dense Phi 3 and Phi 4 models, with Phi-4-mini.
@@ -41,29 +39,16 @@ public final class Phi3Architecture implements ModelArchitecture {
         ExpertShape.none(keys);
         ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
         RopeParams rope = RopeKeys.read(keys, config, Pairing.HALF_SPLIT).build();
-        return new ModelDefinition(config, graph(new DecoderBlocks(source, config), rope));
+        DecoderBlocks d = new DecoderBlocks(source, config);
+        return new ModelDefinition(
+                config,
+                UsualDecoder.of(
+                        d, rope, (blk, layer, x) -> d.gated(blk, "", x, config.feedForwardLength(), Activation.SILU)));
     }
 
     /// The factors of the other length of a context.
     @Override
     public boolean ignores(ModelSource source, String tensor) {
         return RopeKeys.isLongRope(tensor);
-    }
-
-    private static Graph graph(DecoderBlocks d, RopeParams rope) {
-        Value x = d.embedding(); //                                                                   [T, E]
-        for (int layer = 0; layer < d.config().blockCount(); layer++) {
-            String blk = "blk." + layer + ".";
-
-            Value normed = d.rmsNorm(blk + "attn_norm", x);
-            Value attended =
-                    d.attention(blk, normed, layer, d.attentionParams(blk).build(), Optional.of(rope));
-            x = d.graph().add(blk + "attn_residual", x, attended); //                                 [T, E]
-
-            normed = d.rmsNorm(blk + "ffn_norm", x);
-            Value forward = d.gated(blk, "", normed, d.config().feedForwardLength(), Activation.SILU);
-            x = d.graph().add(blk + "ffn_residual", x, forward); //                                   [T, E]
-        }
-        return d.build(x); //                                                                         [L, nVocab]
     }
 }

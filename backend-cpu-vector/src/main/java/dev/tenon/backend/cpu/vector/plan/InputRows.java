@@ -1,5 +1,6 @@
 package dev.tenon.backend.cpu.vector.plan;
 
+import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.Weight;
@@ -9,18 +10,20 @@ import dev.tenon.backend.cpu.vector.op.CpuEmbedding;
 import dev.tenon.backend.cpu.vector.op.CpuRows;
 import dev.tenon.backend.cpu.vector.op.CpuSelectRows;
 import dev.tenon.backend.cpu.vector.op.StepContext;
+import dev.tenon.backend.cpu.vector.sequence.CpuShortConvolution;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Locale;
 
-/// Ops that make rows of tokens and positions, and those that leave some of the rows.
+/// Ops that make rows of tokens, positions and other rows, and those that leave some of the rows.
 final class InputRows {
     static final List<OpRow<?>> ROWS = List.of(
             OpRow.fast(CoreOp.Embedding.class, InputRows::embedding),
             OpRow.plain(CoreOp.PositionEmbedding.class, InputRows::positionEmbedding),
             OpRow.plain(CoreOp.Repeat.class, InputRows::repeat),
             OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
-            OpRow.plain(CoreOp.Pool.class, InputRows::pool));
+            OpRow.plain(CoreOp.Pool.class, InputRows::pool),
+            OpRow.fast(CentredConvolution.class, InputRows::convolution));
 
     private InputRows() {}
 
@@ -61,6 +64,25 @@ final class InputRows {
     private static void selectRows(CoreOp.SelectRows s, Lowering to) {
         Activations x = to.pool.get(s.x());
         to.add(s, s.out().name(), Lowering.JAVA, new CpuSelectRows(x, to.pool.define(s.out(), true)));
+    }
+
+    private static void convolution(CentredConvolution op, Lowering to) {
+        Activations x = to.pool.get(op.x());
+        float[] taps = CpuShortConvolution.byTap(to.binder.vector(op.weight()), op.taps());
+        float[] bias = op.bias().map(to.binder::vector).orElseGet(() -> new float[x.width]);
+        Activations out = to.pool.define(op.out(), false);
+        CpuRows.Function row = (c, t, scratch) -> {
+            System.arraycopy(bias, 0, out.data, t * x.width, x.width);
+            int first = t - op.before();
+            int end = Math.min(first + op.taps(), c.sequenceEnd(t));
+            for (int from = Math.max(first, c.sequenceStart(t)); from < end; from++) {
+                int tap = (from - first) * x.width;
+                for (int i = 0; i < x.width; i++) {
+                    out.data[t * x.width + i] += taps[tap + i] * x.data[from * x.width + i];
+                }
+            }
+        };
+        to.add(op, op.out().name(), Lowering.JAVA, new CpuRows(out, row));
     }
 
     private static void pool(CoreOp.Pool p, Lowering to) {

@@ -13,6 +13,7 @@ import dev.tenon.backend.cpu.vector.op.CpuHeadLinear;
 import dev.tenon.backend.cpu.vector.op.CpuRows;
 import dev.tenon.backend.cpu.vector.plan.LoweredGraph.ThreadNeeds;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
+import java.util.Arrays;
 import java.util.List;
 
 /// Ops on parts of a row.
@@ -29,6 +30,7 @@ final class PartRows {
                     (n, to) -> RmsNormMath.plain(n.length(), n.eps(), to.elements),
                     null,
                     false),
+            OpRow.fast(PartOp.GroupMean.class, PartRows::groupMean),
             new OpRow<>(PartOp.HeadLinear.class, PartRows::heads, PartRows::headLinear));
 
     private PartRows() {}
@@ -94,6 +96,22 @@ final class PartRows {
                 for (int i = at; i < at + length; i++) {
                     out.data[i] = x.data[i] * factor;
                 }
+            }
+        };
+        to.add(op, op.out().name(), Lowering.JAVA, new CpuRows(out, row));
+    }
+
+    private static void groupMean(PartOp.GroupMean op, Lowering to) {
+        Activations x = to.pool.get(op.x());
+        Activations out = to.pool.define(op.out(), x.selected);
+        int length = op.length();
+        CpuRows.Function row = (c, t, scratch) -> {
+            for (int at = t * out.width; at < (t + 1) * out.width; at += length) {
+                double sum = 0;
+                for (int i = at; i < at + length; i++) {
+                    sum += x.data[i];
+                }
+                Arrays.fill(out.data, at, at + length, (float) (sum / length));
             }
         };
         to.add(op, op.out().name(), Lowering.JAVA, new CpuRows(out, row));

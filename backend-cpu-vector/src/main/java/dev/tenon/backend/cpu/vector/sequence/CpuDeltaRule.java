@@ -14,10 +14,10 @@ import dev.tenon.backend.cpu.vector.op.StepContext;
 /// @param op the op
 /// @param index its index among the ops with a state
 /// @param qkv `[T, 2 * keyHeads * keyLength + valueHeads * valueLength]`
-/// @param decay `[T, valueHeads]`
+/// @param decay `[T, valueHeads * decays]`
 /// @param beta `[T, valueHeads]`
 /// @param a `[valueHeads]`
-/// @param bias `[valueHeads]`
+/// @param bias `[valueHeads * decays]`
 /// @param states of a value head parts of `valueLength`, each `[keyLength, columns]`
 /// @param math the arithmetic of states
 /// @param elements adds squares up
@@ -70,13 +70,33 @@ public record CpuDeltaRule(
 
     private void token(int t, int head, StateWork w) {
         int length = op.keyLength();
-        int at = t * decay.width + head;
-        w.decay = (float) Math.exp(a[head] * StateMath.softplus(decay.data[at] + bias[head]));
-        w.strength = (float) (1 / (1 + Math.exp(-beta.data[at])));
+        if (op.decays() == 1) {
+            w.decay = decay(t, head, 0);
+        } else {
+            w.decay = 1;
+            decayRows(t, head, w);
+        }
+        w.strength = (float) (1 / (1 + Math.exp(-beta.data[t * beta.width + head])));
         w.query = t * qkv.width + op.keyHead(head) * length;
         w.key = w.query + op.keyHeads() * length;
         w.queryFactor = (float) (1 / (Math.max(length(w.query), op.eps()) * Math.sqrt(length)));
         w.keyFactor = (float) (1 / Math.max(length(w.key), op.eps()));
+    }
+
+    private float decay(int t, int head, int key) {
+        int i = head * op.decays() + key;
+        return (float) Math.exp(a[head] * StateMath.softplus(decay.data[t * decay.width + i] + bias[i]));
+    }
+
+    /// Each row of the state by the decay of its element of the key.
+    private void decayRows(int t, int head, StateWork w) {
+        for (int row = 0; row < w.rows; row++) {
+            float factor = decay(t, head, row);
+            int from = w.at + row * w.columns;
+            for (int i = from; i < from + w.columns; i++) {
+                w.state[i] *= factor;
+            }
+        }
     }
 
     private double length(int from) {

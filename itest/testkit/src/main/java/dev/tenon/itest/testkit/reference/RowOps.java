@@ -1,5 +1,6 @@
 package dev.tenon.itest.testkit.reference;
 
+import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.PartOp;
@@ -43,6 +44,9 @@ final class RowOps {
             OpReference.row(PartOp.PlainRmsNorm.class, (n, in, _, _) -> plainRmsNorm(n, in[0]))
                     .terms(n -> n.x().width() / n.groups())
                     .enlarging(n -> n.groups() > 1),
+            OpReference.row(PartOp.GroupMean.class, (m, in, _, _) -> groupMean(m, in[0]))
+                    .terms(PartOp.GroupMean::length)
+                    .enlarging(_ -> true),
             OpReference.row(PartOp.Slice.class, (s, in, _, _) -> slice(s, in[0])),
             OpReference.row(PartOp.Join.class, (j, in, _, _) -> join(in[0], in[1], j.groups())),
             OpReference.row(PartOp.HeadLinear.class, (l, in, step, _) -> headLinear(l.weight(), in[0], step.weights))
@@ -61,6 +65,7 @@ final class RowOps {
                     .terms(_ -> 2)
                     .losing(0x1p-24),
             OpReference.row(CoreOp.SelectRows.class, (_, in, _, _) -> in[0]),
+            OpReference.of(CentredConvolution.class, RowOps::centred).terms((c, _) -> c.taps()),
             OpReference.of(CoreOp.Pool.class, RowOps::pool).terms((_, tokens) -> tokens));
 
     private RowOps() {}
@@ -80,6 +85,24 @@ final class RowOps {
         }
         double[][] out = new double[step.count()][];
         Arrays.fill(out, pooled);
+        return new double[][][] {out};
+    }
+
+    /// A step has rows of one sequence, all of them.
+    private static double[][][] centred(CentredConvolution op, double[][][] in, Step step) {
+        double[][] rows = in[0];
+        Optional<double[]> bias = op.bias().map(step::vector);
+        double[][] out = new double[rows.length][op.out().width()];
+        for (int i = 0; i < op.out().width(); i++) {
+            double[] taps = step.weights.row(op.weight(), i);
+            for (int t = 0; t < rows.length; t++) {
+                out[t][i] = bias.isPresent() ? bias.get()[i] : 0;
+                for (int j = 0; j < taps.length; j++) {
+                    int from = t - op.before() + j;
+                    out[t][i] += from >= 0 && from < rows.length ? taps[j] * rows[from][i] : 0;
+                }
+            }
+        }
         return new double[][][] {out};
     }
 
@@ -137,6 +160,15 @@ final class RowOps {
         double[] ones = new double[op.length()];
         Arrays.fill(ones, 1);
         return rmsNorm(x, ones, op.eps());
+    }
+
+    private static double[] groupMean(PartOp.GroupMean op, double[] x) {
+        double[] out = new double[x.length];
+        for (int start = 0; start < x.length; start += op.length()) {
+            double mean = Arrays.stream(x, start, start + op.length()).average().orElseThrow();
+            Arrays.fill(out, start, start + op.length(), mean);
+        }
+        return out;
     }
 
     private static double[] join(double[] a, double[] b, int groups) {

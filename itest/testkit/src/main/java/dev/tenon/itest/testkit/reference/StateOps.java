@@ -94,7 +94,11 @@ final class StateOps {
         int valueLength = op.valueLength();
         int values = 2 * op.keyHeads() * keyLength;
         for (int h = 0; h < op.valueHeads(); h++) {
-            double decay = Math.exp(a[h] * softplus(decays[h] + bias[h]));
+            double[] decay = new double[keyLength];
+            for (int i = 0; i < keyLength; i++) {
+                int at = h * op.decays() + i % op.decays();
+                decay[i] = Math.exp(a[h] * softplus(decays[at] + bias[at]));
+            }
             double beta = 1 / (1 + Math.exp(-betas[h]));
             int q = op.keyHead(h) * keyLength;
             int k = q + op.keyHeads() * keyLength;
@@ -104,7 +108,7 @@ final class StateOps {
             for (int j = 0; j < valueLength; j++) {
                 double found = 0;
                 for (int i = 0; i < keyLength; i++) {
-                    state[base + i * valueLength + j] *= decay;
+                    state[base + i * valueLength + j] *= decay[i];
                     found += state[base + i * valueLength + j] * qkv[k + i] * kFactor;
                 }
                 double error = beta * (qkv[values + h * valueLength + j] - found);

@@ -36,7 +36,9 @@ final class StateOps {
                                     to -> StateLaunches.scan(to, s, in[0], in[1], vectors, state, out)))),
             new OpRow<>(
                     StateOp.GatedDeltaRule.class,
-                    (r, judge) -> support(r, r.keyLength(), judge),
+                    (r, judge) -> r.decays() > 1
+                            ? OpSupport.notYet("op gated_delta_rule with decays of keys")
+                            : support(r, r.keyLength(), judge),
                     (r, plan) -> plan.ops.add(plan.stateOps.plan(
                             r,
                             (in, vectors, state, out) -> to -> StateLaunches.rule(to, r, in, vectors, state, out)))));

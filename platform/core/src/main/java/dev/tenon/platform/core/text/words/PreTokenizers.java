@@ -29,7 +29,7 @@ public final class PreTokenizers {
         put(() -> rules(new WordScanner.Cl100k(3, false)), "smaug-bpe dbrx glm4 chatglm-bpe");
         put(
                 () -> rules(new WordScanner.Cl100k(1, false)),
-                "qwen2 deepseek-r1-qwen megrez kormo stablelm2 hunyuan grok-2");
+                "qwen2 deepseek-r1-qwen megrez kormo stablelm2 hunyuan grok-2 bailingmoe bailingmoe2 llada-moe");
         put(
                 () -> rules(new WordScanner.Gpt2()),
                 "gpt-2 phi-2 mpt olmo jais exaone4 gigachat jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code"

@@ -96,6 +96,14 @@ class PreTokenizersTests {
     }
 
     @Test
+    void bailingFollowsItsExpression() {
+        assertSame(
+                "bailingmoe2",
+                "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*"
+                        + "|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+");
+    }
+
+    @Test
     void tekkenFollowsItsExpression() {
         assertSame("tekken", o200k("\\p{N}", ""));
     }

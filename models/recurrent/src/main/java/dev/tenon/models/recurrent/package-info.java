@@ -1,0 +1,2 @@
+/// Decoders with a state whose makers have no other family here, as graph builders.
+package dev.tenon.models.recurrent;
