@@ -4,6 +4,7 @@ import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
+import dev.tenon.api.text.TokenRules;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -17,12 +18,14 @@ public final class GenerationRequest {
     private final List<String> stop;
     private final boolean ignoreEndOfGeneration;
     private final int logProbabilities;
+    private final boolean sampledProbabilities;
     private final List<LogitsProcessor> processors;
     private final int priority;
     private final String group;
     private final int contextShift;
     private final @Nullable TokenConstraint constraint;
     private final @Nullable SamplerProvider sampler;
+    private final TokenRules rules;
 
     private GenerationRequest(Builder builder) {
         this.prompt = builder.prompt.clone();
@@ -31,12 +34,14 @@ public final class GenerationRequest {
         this.stop = builder.stop;
         this.ignoreEndOfGeneration = builder.ignoreEndOfGeneration;
         this.logProbabilities = builder.logProbabilities;
+        this.sampledProbabilities = builder.sampledProbabilities;
         this.processors = builder.processors;
         this.priority = builder.priority;
         this.group = builder.group;
         this.contextShift = builder.contextShift;
         this.constraint = builder.constraint;
         this.sampler = builder.sampler;
+        this.rules = builder.rules;
     }
 
     /// {@return a builder of a request with an empty prompt, the default sampling and no limit}
@@ -53,12 +58,14 @@ public final class GenerationRequest {
         copy.stop = stop;
         copy.ignoreEndOfGeneration = ignoreEndOfGeneration;
         copy.logProbabilities = logProbabilities;
+        copy.sampledProbabilities = sampledProbabilities;
         copy.processors = processors;
         copy.priority = priority;
         copy.group = group;
         copy.contextShift = contextShift;
         copy.constraint = constraint;
         copy.sampler = sampler;
+        copy.rules = rules;
         return copy;
     }
 
@@ -107,6 +114,12 @@ public final class GenerationRequest {
         return logProbabilities;
     }
 
+    /// {@return whether log-probabilities are those by which the sampler drew, after processors, constraint and
+    ///     sampling; else those of the model}
+    public boolean sampledProbabilities() {
+        return sampledProbabilities;
+    }
+
     /// {@return what changes the logits before sampling, in this order; unmodifiable}
     public List<LogitsProcessor> processors() {
         return processors;
@@ -135,6 +148,11 @@ public final class GenerationRequest {
         return Optional.ofNullable(constraint).map(TokenConstraint::copy);
     }
 
+    /// {@return which tokens the reply may have, and which end it}
+    public TokenRules rules() {
+        return rules;
+    }
+
     /// {@return what makes the sampler; empty for that of the platform}
     public Optional<SamplerProvider> sampler() {
         return Optional.ofNullable(sampler);
@@ -148,12 +166,14 @@ public final class GenerationRequest {
         private List<String> stop = List.of();
         private boolean ignoreEndOfGeneration;
         private int logProbabilities = -1;
+        private boolean sampledProbabilities;
         private List<LogitsProcessor> processors = List.of();
         private int priority;
         private String group = "";
         private int contextShift = -1;
         private @Nullable TokenConstraint constraint;
         private @Nullable SamplerProvider sampler;
+        private TokenRules rules = TokenRules.NONE;
 
         private Builder() {}
 
@@ -212,6 +232,15 @@ public final class GenerationRequest {
             return this;
         }
 
+        /// Sets whether log-probabilities are those by which the sampler drew; false by default.
+        ///
+        /// @param sampled whether; needs a sampler that [tells][dev.tenon.api.text.Sampler#probabilities]
+        /// @return this
+        public Builder sampledProbabilities(boolean sampled) {
+            this.sampledProbabilities = sampled;
+            return this;
+        }
+
         /// Sets what changes the logits before sampling; nothing by default.
         ///
         /// @param list the processors, in the order of their calls; copied
@@ -265,6 +294,15 @@ public final class GenerationRequest {
         /// @return this
         public Builder constraint(@Nullable TokenConstraint rule) {
             this.constraint = rule == null ? null : rule.copy();
+            return this;
+        }
+
+        /// Sets which tokens the reply may have, and which end it; all may come by default.
+        ///
+        /// @param which tokens of the model
+        /// @return this
+        public Builder rules(TokenRules which) {
+            this.rules = Objects.requireNonNull(which, "rules");
             return this;
         }
 

@@ -13,12 +13,14 @@ import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.SpeculationOptions;
 import dev.tenon.platform.core.control.BundleControl;
 import dev.tenon.platform.core.control.ModelRegistries;
+import dev.tenon.platform.core.control.SamplingNumber;
 import dev.tenon.platform.server.HandOver;
 import dev.tenon.platform.server.ServerBuilder;
 import dev.tenon.platform.server.TenonServer;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.folder.FolderStore;
 import dev.tenon.platform.server.http.HttpLimits;
+import dev.tenon.platform.server.models.ChatDefaults;
 import dev.tenon.platform.server.models.KeepAlive;
 import dev.tenon.platform.server.models.ModelSpec;
 import dev.tenon.platform.server.models.Preset;
@@ -139,6 +141,18 @@ public final class ServeCommand implements TenonCommand {
     private boolean embeddings;
 
     @Option(
+            names = "--reasoning-budget",
+            paramLabel = "N",
+            description = "Most tokens of the reasoning of a reply; 0: none, -1: no limit (default: -1).")
+    private String reasoningBudget;
+
+    @Option(
+            names = "--reasoning-budget-message",
+            paramLabel = "TEXT",
+            description = "What stands at the end of reasoning that the budget ends.")
+    private String reasoningMessage;
+
+    @Option(
             names = "--drain-timeout",
             paramLabel = "SECONDS",
             description = "Time that running requests have to end at SIGTERM or Ctrl-C (default: 30).")
@@ -233,6 +247,11 @@ public final class ServeCommand implements TenonCommand {
                 .queue((int) number(ServeSettings.QUEUE, queue))
                 .modelMemory(number(ServeSettings.MEMORY, memory) << 20)
                 .keepAlive(Duration.ofSeconds(seconds))
+                .chatDefaults(new ChatDefaults(
+                        (int) number(ServeSettings.REASONING_BUDGET, reasoningBudget),
+                        value(ServeSettings.REASONING_MESSAGE, reasoningMessage),
+                        efforts(),
+                        value(ServeSettings.CALLER_HEADER, null).equals("on")))
                 .embeddings(embeddings || value(ServeSettings.EMBEDDINGS, null).equals("on"))
                 .metricsWithoutKey(value(ServeSettings.OPEN_METRICS, null).equals("on"))
                 .endpointEnd(drainTimes().limit())
@@ -277,6 +296,20 @@ public final class ServeCommand implements TenonCommand {
         return builder;
     }
 
+    private Map<String, Integer> efforts() {
+        Map<String, Integer> efforts = new LinkedHashMap<>();
+        for (String pair : list(ServeSettings.EFFORTS, null)) {
+            if (!pair.matches("[a-z]+=(-1|\\d{1,9})")) {
+                throw new TenonException(
+                        ErrorCode.CONFIG,
+                        ServeSettings.EFFORTS.name() + " has '" + pair
+                                + "'; expected a name and tokens, such as low=1024.");
+            }
+            efforts.put(pair.substring(0, pair.indexOf('=')), Integer.parseInt(pair.substring(pair.indexOf('=') + 1)));
+        }
+        return efforts;
+    }
+
     private LoadRequest request(Path file) {
         return speculation.in(LoadRequest.builder(file).backend(backend).build(), console);
     }
@@ -304,12 +337,7 @@ public final class ServeCommand implements TenonCommand {
     private static ModelSpec spec(List<String> names, LoadRequest request) {
         ModelDefaults defaults = ModelDefaults.of(request.path());
         SamplingParams standard = SamplingParams.defaults();
-        SamplingParams own = standard.toBuilder()
-                .temperature(defaults.number("sampling.temperature", standard.temperature()))
-                .topK(defaults.integer("sampling.top-k", standard.topK()))
-                .topP(defaults.number("sampling.top-p", standard.topP()))
-                .minP(defaults.number("sampling.min-p", standard.minP()))
-                .repeatPenalty(defaults.number("sampling.repeat-penalty", standard.repeatPenalty()))
+        SamplingParams own = SamplingNumber.builder(standard, number -> defaults.sampling(number, standard))
                 .build();
         Duration kept = defaults.text("keep-alive")
                 .map(text -> KeepAlive.parse(text.strip())

@@ -12,6 +12,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.platform.chat.Chats;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
@@ -190,12 +191,12 @@ public final class RunCommand implements TenonCommand {
         boolean talks = given.question() == null && talks(defaults);
         String text = given.question() != null || talks ? given.question() : promptText(defaults);
         KeptSession keptSession = new KeptSession(kept, inputs);
-        SamplingParams params = sampling.params(defaults);
+        SamplingParams asked = sampling.params(defaults);
         grammar.compile();
         int limit = predict != null ? predict : defaults.integer("predict", -1);
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
-            sampling.check(params, loaded);
+            SamplingParams params = sampling.of(asked, loaded);
             if (talks) {
                 Prompts.requireChat(loaded, given.model(), defaults.answers() || mode.chat || system != null);
                 Prompts.noteWhatAnswers(console, loaded, defaults);
@@ -216,6 +217,7 @@ public final class RunCommand implements TenonCommand {
                 Prompts.noteWhatAnswers(console, loaded, defaults);
             }
             boolean shown = !chat && !noDisplayPrompt && tokens.length <= loaded.contextLength();
+            TokenConstraint rule = rules.constraint(loaded, grammar.constraint(loaded));
             GenerationRequest generation = GenerationRequest.builder()
                     .prompt(keptSession.restore(session, tokens))
                     .sampling(params)
@@ -225,7 +227,7 @@ public final class RunCommand implements TenonCommand {
                     .ignoreEndOfGeneration(ignoreEos)
                     .contextShift(contextShift == null ? -1 : contextShift)
                     .processors(rules.processors(loaded))
-                    .constraint(rules.constraint(loaded, grammar.constraint(loaded)))
+                    .constraint(rule == null && chat ? question.constraint() : rule)
                     .build();
             Console.Interrupt interrupt = console.onInterrupt(session::cancel);
             RunOutput output =
@@ -276,13 +278,17 @@ public final class RunCommand implements TenonCommand {
     }
 
     /// A message to answer.
-    private record Question(ChatModel chat, ChatRequest request, ChatPrompt prompt) {}
+    private record Question(ChatModel chat, ChatRequest request, ChatPrompt prompt) {
+        TokenConstraint constraint() {
+            return chat.constraint(request, prompt).orElse(null);
+        }
+    }
 
     private Question question(LoadedModel loaded, String text) {
         ChatTurn user = ChatTurn.user(text);
-        ChatRequest request = ChatRequest.builder()
+        ChatRequest request = rules.limited(ChatRequest.builder()
                 .turns(system == null ? List.of(user) : List.of(ChatTurn.system(system), user))
-                .build();
+                .build());
         ChatModel chat = new Chats().of(loaded);
         return new Question(chat, request, Prompts.prompt(chat, request));
     }
