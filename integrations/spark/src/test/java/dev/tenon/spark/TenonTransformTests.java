@@ -151,18 +151,6 @@ class TenonTransformTests {
     }
 
     @Test
-    void noMoreIsGeneratedThanIsTaken() {
-        TenonMetrics metrics = TenonMetrics.of(session);
-        metrics.reset();
-        List<Row> rows = complete(4)
-                .apply(Story.rows(session, Story.prompts(400)).coalesce(1))
-                .limit(3)
-                .collectAsList();
-        assertEquals(3, rows.size());
-        assertTrue(metrics.rows().value() < 20, metrics.toString());
-    }
-
-    @Test
     void wrongOptionsAreToldBeforeAnythingRuns() {
         Map<TenonTransform, String> wrong = Map.of(
                 TenonTransform.complete(), "The option model is missing",

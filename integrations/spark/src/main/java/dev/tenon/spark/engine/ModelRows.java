@@ -7,6 +7,7 @@ import dev.tenon.spark.RowEngine;
 import dev.tenon.spark.TenonOptions;
 import dev.tenon.spark.Work;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /// The models of this JVM: each is loaded once, for all tasks.
@@ -29,6 +30,13 @@ public final class ModelRows implements RowEngine {
             }
         }
         return new TaskRows(model, loads, work, options);
+    }
+
+    /// {@return the models that there are}
+    static List<Model> loaded() {
+        synchronized (MODELS) {
+            return List.copyOf(MODELS.values());
+        }
     }
 
     private static Model load(Place place) {
