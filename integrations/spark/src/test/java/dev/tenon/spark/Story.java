@@ -2,6 +2,9 @@ package dev.tenon.spark;
 
 import dev.tenon.Model;
 import dev.tenon.Tenon;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +45,22 @@ final class Story {
                 .config("spark.driver.bindAddress", "127.0.0.1")
                 .config("spark.sql.shuffle.partitions", "2");
         return more.apply(builder).getOrCreate();
+    }
+
+    /// {@return a session whose executors are processes of this machine with the class path of this one, of one core
+    ///     each}
+    static SparkSession cluster(int executors, UnaryOperator<SparkSession.Builder> more) {
+        try {
+            // Spark looks for jars there, which have to be a folder.
+            Files.createDirectories(Path.of(System.getenv("SPARK_HOME"), "jars"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return session(
+                "local-cluster[" + executors + ",1,1024]",
+                builder -> more.apply(
+                        builder.config("spark.executor.extraClassPath", System.getProperty("java.class.path"))
+                                .config("spark.executor.cores", 1)));
     }
 
     static List<String> prompts(int count) {
