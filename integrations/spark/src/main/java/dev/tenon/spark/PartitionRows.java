@@ -12,6 +12,7 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.types.StructType;
 
 /// Answers the rows of a partition together, and gives them in their order.
 ///
@@ -74,7 +75,7 @@ record PartitionRows(Work work, TenonOptions options, TenonMetrics metrics, int 
             int before = first.row().size();
             Object[] values = Arrays.copyOf(columns(first.row()), before + (used ? 3 : 2));
             if (answer != null) {
-                Value value = Value.of(answer, options);
+                Value value = Value.of(answer, work, options);
                 values[before] = value.value();
                 values[before + 1] = value.error();
                 if (used) {
@@ -98,15 +99,15 @@ record PartitionRows(Work work, TenonOptions options, TenonMetrics metrics, int 
     /// @param error why there is none
     record Value(Object value, String error) {
         /// {@return the value of an answer, of the type that [Work#type] says}
-        static Value of(Answer answer, TenonOptions options) {
-            if (answer.error() != null || options.schema().isEmpty() || !(answer.value() instanceof String json)) {
-                return new Value(answer.value(), answer.error());
+        static Value of(Answer answer, Work work, TenonOptions options) {
+            if (answer.error() == null && work.type(options) instanceof StructType struct) {
+                try {
+                    return new Value(JsonRows.read((String) answer.value(), struct), null);
+                } catch (JsonProcessingException e) {
+                    return new Value(null, "The answer is no JSON: " + e.getOriginalMessage());
+                }
             }
-            try {
-                return new Value(JsonRows.read(json, options.schema().get()), null);
-            } catch (JsonProcessingException e) {
-                return new Value(null, "The answer is no JSON: " + e.getOriginalMessage());
-            }
+            return new Value(answer.value(), answer.error());
         }
     }
 }

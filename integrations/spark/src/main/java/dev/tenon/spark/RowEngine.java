@@ -1,7 +1,6 @@
 package dev.tenon.spark;
 
 import java.util.Map;
-import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.concurrent.Future;
 
@@ -82,13 +81,8 @@ public interface RowEngine {
                     + ". Set spark.executorEnv.JAVA_HOME to a newer one, and see that rows are not evaluated by the"
                     + " driver.");
         }
-        try {
-            return ServiceLoader.load(RowEngine.class, RowEngine.class.getClassLoader())
-                    .findFirst()
-                    .orElseThrow(() -> new IllegalStateException("No engine is in the jar of " + RowEngine.class));
-        } catch (ServiceConfigurationError | NoClassDefFoundError e) {
-            throw new IllegalStateException(
-                    "The engine cannot be loaded: " + e + ". Hand the artifact tenon to the job, too (--jars).", e);
-        }
+        return ServiceLoader.load(RowEngine.class, RowEngine.class.getClassLoader())
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("No engine is in the jar of " + RowEngine.class));
     }
 }

@@ -46,6 +46,10 @@ final class TaskAnswers {
         RowEngine engine = RowEngine.find();
         try {
             return engine.begin(place, work, options);
+        } catch (NoClassDefFoundError e) {
+            throw new IllegalStateException(
+                    "The engine is not on the class path: " + e + ". Hand the artifact tenon to the job, too (--jars).",
+                    e);
         } catch (RuntimeException e) {
             throw told(e);
         }

@@ -1,6 +1,7 @@
 package dev.tenon.spark;
 
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
@@ -49,12 +50,13 @@ public final class TenonCatalog implements FunctionCatalog {
 
     @Override
     public UnboundFunction loadFunction(Identifier function) throws NoSuchFunctionException {
-        boolean tells = function.name().startsWith(TRY);
-        String bare = tells ? function.name().substring(TRY.length()) : function.name();
+        String lower = function.name().toLowerCase(Locale.ROOT);
+        boolean tells = lower.startsWith(TRY);
+        String bare = tells ? lower.substring(TRY.length()) : lower;
         for (Work work : Work.values()) {
-            if (function.namespace().length == 0 && work.sqlName().equalsIgnoreCase(bare)) {
+            if (function.namespace().length == 0 && work.sqlName().equals(bare)) {
                 return new TenonFunction(
-                        name + "." + function.name(), work, tells, options, TenonMetrics.of(SparkSession.active()));
+                        name + "." + lower, work, tells, options, TenonMetrics.of(SparkSession.active()));
             }
         }
         throw new NoSuchFunctionException(function);

@@ -102,7 +102,7 @@ final class TenonFunction implements UnboundFunction, ScalarFunction<Object> {
             answers.close();
             answers = null;
         }
-        PartitionRows.Value value = PartitionRows.Value.of(answer, options);
+        PartitionRows.Value value = PartitionRows.Value.of(answer, work, options);
         return converter.apply(tells ? RowFactory.create(value.value(), value.error()) : value.value());
     }
 }

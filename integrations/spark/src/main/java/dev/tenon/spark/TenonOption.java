@@ -26,7 +26,7 @@ enum TenonOption {
     TOP_P("topP", "", "Least probability that the tokens to choose from have together"),
     TOP_K("topK", "", "How many tokens there are to choose from"),
     SEED("seed", "0", "Where the random sequences begin, each row's by its text"),
-    STOP("stop", "", "Texts that end an answer, separated by `|`"),
+    STOP("stop", "", "Texts that end an answer, with vertical bars between them"),
     TIMEOUT("timeout", "", "Seconds that a row may take, with the wait for its turn");
 
     private final String key;

@@ -17,6 +17,7 @@ public final class TenonOptions implements Serializable {
     private static final String VARIABLE = "variable.";
 
     private final TreeMap<String, String> values = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    private final StructType schema;
 
     /// @param given values by name, of upper or lower case
     /// @throws IllegalArgumentException if one is unknown, no model is named, or a value is none of
@@ -52,7 +53,9 @@ public final class TenonOptions implements Serializable {
         decimal(TenonOption.TEMPERATURE);
         decimal(TenonOption.TOP_P);
         seed();
-        schema().ifPresent(JsonRows::schema);
+        String fields = text(TenonOption.SCHEMA);
+        schema = fields.isEmpty() ? null : StructType.fromDDL(fields);
+        jsonSchema(); // checks the types
     }
 
     /// {@return the value of an option, or its default, which may be empty}
@@ -63,27 +66,24 @@ public final class TenonOptions implements Serializable {
     /// {@return the value of an option that is a number; 0 where there is none}
     int number(TenonOption option) {
         String text = text(option);
+        if (text.matches("\\d{1,9}")) {
+            return Integer.parseInt(text);
+        }
         if (text.isEmpty()) {
             return 0;
-        }
-        try {
-            int number = Integer.parseInt(text);
-            if (number >= 0) {
-                return number;
-            }
-        } catch (NumberFormatException e) {
-            throw wrong(option, "a number from 0");
         }
         throw wrong(option, "a number from 0");
     }
 
     private OptionalDouble decimal(TenonOption option) {
         String text = text(option);
-        try {
-            return text.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(Double.parseDouble(text));
-        } catch (NumberFormatException e) {
-            throw wrong(option, "a number such as 0.8");
+        if (text.matches("\\d{1,9}(\\.\\d{1,9})?")) {
+            return OptionalDouble.of(Double.parseDouble(text));
         }
+        if (text.isEmpty()) {
+            return OptionalDouble.empty();
+        }
+        throw wrong(option, "a number such as 0.8");
     }
 
     private IllegalArgumentException wrong(TenonOption option, String expected) {
@@ -93,17 +93,16 @@ public final class TenonOptions implements Serializable {
 
     /// {@return the seed}
     long seed() {
-        try {
-            return Long.parseLong(text(TenonOption.SEED));
-        } catch (NumberFormatException e) {
-            throw wrong(TenonOption.SEED, "a whole number");
+        String text = text(TenonOption.SEED);
+        if (text.matches("-?\\d{1,18}")) {
+            return Long.parseLong(text);
         }
+        throw wrong(TenonOption.SEED, "a whole number");
     }
 
     /// {@return the schema of answers, if they have one}
     Optional<StructType> schema() {
-        String text = text(TenonOption.SCHEMA);
-        return text.isEmpty() ? Optional.empty() : Optional.of(StructType.fromDDL(text));
+        return Optional.ofNullable(schema);
     }
 
     /// {@return the JSON Schema of answers; empty if they may be any text}

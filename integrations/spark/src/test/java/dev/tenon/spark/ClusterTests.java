@@ -58,9 +58,8 @@ class ClusterTests {
         };
         Set<Long> processes = new TreeSet<>();
         while (processes.size() < 2) {
-            processes.addAll(session.range(0, 20, 1, 20)
-                    .map(process, Encoders.LONG())
-                    .collectAsList());
+            processes.addAll(
+                    session.range(0, 20, 1, 20).map(process, Encoders.LONG()).collectAsList());
         }
         return processes;
     }
@@ -76,8 +75,7 @@ class ClusterTests {
         for (Row row : rows) {
             assertEquals(expected.get(row.getInt(0)), row.getString(2), row.toString());
         }
-        assertEquals(
-                ROWS, rows.stream().map(row -> row.getInt(0)).distinct().count());
+        assertEquals(ROWS, rows.stream().map(row -> row.getInt(0)).distinct().count());
     }
 
     @Test
@@ -141,15 +139,17 @@ class ClusterTests {
     @Test
     void aTasksGpuIsTheDeviceOfItsModel() throws Exception {
         Path script = Files.writeString(
-                folder.resolve("gpus.sh"), "#!/bin/sh\necho '{\"name\": \"gpu\", \"addresses\": [\"gpu-of-the-task\"]}'\n");
+                folder.resolve("gpus.sh"),
+                "#!/bin/sh\necho '{\"name\": \"gpu\", \"addresses\": [\"gpu-of-the-task\"]}'\n");
         assertTrue(script.toFile().setExecutable(true));
-        start(1, builder -> builder.config("spark.worker.resource.gpu.amount", 1)
-                .config("spark.worker.resource.gpu.discoveryScript", script.toString())
-                .config("spark.executor.resource.gpu.amount", 1)
-                .config("spark.task.resource.gpu.amount", 0.5));
-        Dataset<Row> rows = TenonTransform.complete()
-                .options(Story.options(4))
-                .apply(Story.rows(session, Story.prompts(2)));
+        start(
+                1,
+                builder -> builder.config("spark.worker.resource.gpu.amount", 1)
+                        .config("spark.worker.resource.gpu.discoveryScript", script.toString())
+                        .config("spark.executor.resource.gpu.amount", 1)
+                        .config("spark.task.resource.gpu.amount", 0.5));
+        Dataset<Row> rows =
+                TenonTransform.complete().options(Story.options(4)).apply(Story.rows(session, Story.prompts(2)));
         String text = assertThrows(SparkException.class, rows::collectAsList).toString();
         assertTrue(text.contains("gpu-of-the-task"), text);
     }

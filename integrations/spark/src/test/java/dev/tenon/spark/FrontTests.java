@@ -124,7 +124,8 @@ class FrontTests {
         run("javac", "--release", "17", "-cp", path, "-d", folder.toString(), program.toString());
         Path job = folder.resolve("job.jar");
         run("jar", "--create", "--file", job.toString(), "-C", folder.toString(), "Job.class");
-        List<String> command = new ArrayList<>(List.of(old.get().resolve("bin/java").toString(), "-cp", home + "/jars/*"));
+        List<String> command =
+                new ArrayList<>(List.of(old.get().resolve("bin/java").toString(), "-cp", home + "/jars/*"));
         command.addAll(Arrays.asList(JavaModuleOptions.defaultModuleOptionArray()));
         command.addAll(List.of("org.apache.spark.deploy.SparkSubmit", "--class", "Job"));
         command.addAll(List.of("--master", "local-cluster[1,1,1024]", "--jars", engine + "," + front));
@@ -148,7 +149,8 @@ class FrontTests {
         Process process = builder.start();
         assertTrue(process.waitFor(280, TimeUnit.SECONDS), () -> text(output));
         assertEquals(0, process.exitValue(), () -> text(output));
-        List<String> lines = text(output).lines().filter(line -> line.contains("[[")).toList();
+        List<String> lines =
+                text(output).lines().filter(line -> line.contains("[[")).toList();
         assertEquals(2, lines.size(), () -> text(output));
         assertTrue(lines.get(0).startsWith("Java 17 got [["), lines.toString());
         assertTrue(!lines.get(0).contains("null"), lines.toString());
@@ -156,8 +158,7 @@ class FrontTests {
     }
 
     private static void run(String tool, String... arguments) {
-        assertEquals(
-                0, ToolProvider.findFirst(tool).orElseThrow().run(System.out, System.err, arguments), tool);
+        assertEquals(0, ToolProvider.findFirst(tool).orElseThrow().run(System.out, System.err, arguments), tool);
     }
 
     private static String text(Path file) {

@@ -17,9 +17,9 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
 
 /// The embedded model, in one process and over rows of Spark.
-final class Story {
+public final class Story {
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
-    static final String MODEL = ROOT.resolve("platform/launcher/src/main/dist/models/story-qwen3-q4_k_m.gguf")
+    public static final String MODEL = ROOT.resolve("platform/launcher/src/main/dist/models/story-qwen3-q4_k_m.gguf")
             .toString();
     private static final List<String> BEGINNINGS =
             List.of("Once upon a time", "The dog", "A little girl named", "One day", "In a big forest");
@@ -37,7 +37,7 @@ final class Story {
     ///
     /// @param master such as `local[2]`
     /// @param more changes the builder
-    static SparkSession session(String master, UnaryOperator<SparkSession.Builder> more) {
+    public static SparkSession session(String master, UnaryOperator<SparkSession.Builder> more) {
         SparkSession.Builder builder = SparkSession.builder()
                 .master(master)
                 .config("spark.ui.enabled", "false")
@@ -49,7 +49,7 @@ final class Story {
 
     /// {@return a session whose executors are processes of this machine with the class path of this one, of one core
     ///     each}
-    static SparkSession cluster(int executors, UnaryOperator<SparkSession.Builder> more) {
+    public static SparkSession cluster(int executors, UnaryOperator<SparkSession.Builder> more) {
         try {
             // Spark looks for jars there, which have to be a folder.
             Files.createDirectories(Path.of(System.getenv("SPARK_HOME"), "jars"));
@@ -77,7 +77,7 @@ final class Story {
         return session.createDataFrame(rows, StructType.fromDDL("id INT, text STRING"));
     }
 
-    static Map<String, String> options(int maxTokens) {
+    public static Map<String, String> options(int maxTokens) {
         return Map.of("model", MODEL, "contextLength", "512", "maxTokens", "" + maxTokens);
     }
 

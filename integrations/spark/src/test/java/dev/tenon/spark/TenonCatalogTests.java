@@ -50,6 +50,9 @@ class TenonCatalogTests {
                 session.sql("SELECT tenon.complete(text) FROM prompts ORDER BY id")
                         .as(Encoders.STRING())
                         .collectAsList());
+        assertEquals(
+                session.sql("SELECT tenon.complete('The dog')").first(),
+                session.sql("SELECT tenon.COMPLETE('The dog')").first());
         assertNull(session.sql("SELECT tenon.complete(NULL)").first().get(0));
     }
 
