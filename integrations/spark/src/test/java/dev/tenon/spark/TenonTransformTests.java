@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -25,7 +26,7 @@ class TenonTransformTests {
 
     @BeforeAll
     static void start() {
-        session = Story.session("local[2]", builder -> builder);
+        session = Story.session("local[2]", builder -> builder.config("spark.files", Story.MODEL));
     }
 
     @AfterAll
@@ -170,6 +171,14 @@ class TenonTransformTests {
             }
         });
         assertEquals(List.of(), found);
+    }
+
+    @Test
+    void aModelOfTheJobsFilesIsNamedAlone() {
+        Dataset<Row> rows = complete(4)
+                .option("model", Path.of(Story.MODEL).getFileName())
+                .apply(rows("The dog"));
+        assertEquals(Story.plain(List.of("The dog"), 4), outputs(rows));
     }
 
     @Test
