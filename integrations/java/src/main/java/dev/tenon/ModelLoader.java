@@ -50,6 +50,15 @@ public final class ModelLoader {
         return this;
     }
 
+    /// Sets the backend's device; its first one by default.
+    ///
+    /// @param id as `tenon doctor` lists them
+    /// @return this
+    public ModelLoader device(String id) {
+        how = how.andThen(request -> request.device(id));
+        return this;
+    }
+
     /// Sets how many threads compute on the CPU; one for each core by default.
     ///
     /// @param count how many

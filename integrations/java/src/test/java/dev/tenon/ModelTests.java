@@ -201,6 +201,16 @@ class ModelTests {
     }
 
     @Test
+    void aModelRunsOnTheDeviceThatIsNamed() {
+        Model first = Tenon.model(Story.FILE.toString()).device("0").load();
+        first.close();
+        TenonException none = assertThrows(
+                TenonException.class,
+                () -> Tenon.model(Story.FILE.toString()).device("second").load());
+        assertTrue(none.text().contains("has no device 'second'"), none.text());
+    }
+
+    @Test
     void whoWaitsForAPlaceIsInterruptedOrLate() throws Exception {
         try (Model narrow = Tenon.model(Story.FILE.toString())
                         .contextLength(256)

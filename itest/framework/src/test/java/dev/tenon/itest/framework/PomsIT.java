@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -37,7 +38,8 @@ class PomsIT {
     /// Adds what others depend on: no parents, and no archetypes, of which projects are made.
     private static void addPublished(Path folder, Set<String> published) throws IOException {
         Pom pom = Pom.read(folder.resolve("pom.xml"));
-        List<Pom> modules = pom.all("modules/module");
+        List<Pom> modules = new ArrayList<>(pom.all("modules/module"));
+        modules.addAll(pom.all("profiles/profile/modules/module"));
         boolean kept = Stream.of("maven.install.skip", "maven.deploy.skip")
                 .anyMatch(skip -> pom.text("properties/" + skip).equals("true"));
         String packaging = pom.text("packaging");
