@@ -62,6 +62,7 @@ final class DebianPackage {
         copy(OWN.resolve("zsh"), share.resolve("zsh/vendor-completions/_tenon"));
         gzip(Files.readAllBytes(home.resolve("share/man/man1/tenon.1")), share.resolve("man/man1/tenon.1.gz"));
         copy(OWN.resolve("copyright"), share.resolve("doc/tenon/copyright"));
+        copy(home.resolve("NOTICE"), share.resolve("doc/tenon/NOTICE"));
         gzip(filled("changelog").getBytes(StandardCharsets.UTF_8), share.resolve("doc/tenon/changelog.gz"));
         copy(OWN.resolve("lintian-overrides"), share.resolve("lintian/overrides/tenon"));
         PackageBuilder.list(root, lib);

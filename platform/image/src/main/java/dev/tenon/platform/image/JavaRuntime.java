@@ -15,14 +15,16 @@ import java.util.spi.ToolProvider;
 /// A Java runtime of the modules that are needed, made by `jlink`: of this JDK, or of another
 /// platform's modules.
 final class JavaRuntime {
-    /// What the distribution's jars use, and `jdk.management`, without which HotSpot is not recognised.
+    /// What the distribution's jars use, and `jdk.management`, without which HotSpot is not
+    /// recognised.
     private static final String MODULES = "java.base,java.logging,java.management,java.naming,java.net.http,java.xml,"
             + "jdk.incubator.vector,jdk.management,jdk.unsupported";
     private static final Pattern TARGET = Pattern.compile("(?m)^platform (\\S+)");
 
     private final String jmods;
 
-    /// @param jmods a folder with the `.jmod` files of a JDK 25 for another platform; empty for this JDK
+    /// @param jmods a folder with the `.jmod` files of a JDK 25 for another platform; empty for this
+    ///     JDK
     JavaRuntime(String jmods) {
         this.jmods = jmods;
     }

@@ -43,10 +43,12 @@ public final class PackageBuilder {
         Path home = work.resolve("tenon");
         Trees.unzip(distribution, home, name -> true);
         runtime.link(home.resolve("java"));
-        completions(home, runtime);
-        list(home, home);
         String platform = runtime.platform();
         boolean zip = platform.startsWith("windows");
+        if (!zip) {
+            completions(home, runtime);
+        }
+        list(home, home);
         Path archive = target.resolve("tenon-" + version + "-" + platform + (zip ? ".zip" : ".tar.gz"));
         try (OutputStream out = Files.newOutputStream(archive)) {
             if (zip) {
@@ -66,7 +68,8 @@ public final class PackageBuilder {
         Manifests.write(target, distribution, version, args[5]);
     }
 
-    /// Asks the distribution itself, by its runtime or, where that is another platform's, by this Java.
+    /// Asks the distribution itself, by its runtime or, where that is another platform's, by this
+    /// Java.
     private static void completions(Path home, JavaRuntime runtime) throws IOException, InterruptedException {
         for (String[] shell : new String[][] {{"bash", BASH}, {"fish", FISH}}) {
             Path file = home.resolve("share").resolve(shell[1]);
