@@ -1,9 +1,10 @@
 @echo off
-rem Starts Tenon on Windows. Needs Java 25 or newer: TENON_JAVA_HOME, JAVA_HOME, or java on the PATH.
+rem Starts Tenon on Windows. Needs Java 25 or newer: TENON_JAVA_HOME, the distribution's own, JAVA_HOME, or java on the PATH.
 rem TENON_JAVA_OPTS and TENON_LOG are as in bin/tenon; there is no start-up cache here.
 setlocal
 for %%I in ("%~dp0..") do set "TENON_DIST=%%~fI"
 set "TENON_JAVA="
+if exist "%TENON_DIST%\java\bin\java.exe" set "TENON_JAVA=%TENON_DIST%\java"
 if defined TENON_JAVA_HOME set "TENON_JAVA=%TENON_JAVA_HOME%"
 if not defined TENON_JAVA if defined JAVA_HOME set "TENON_JAVA=%JAVA_HOME%"
 if not defined TENON_JAVA for %%I in (java.exe) do if not "%%~$PATH:I"=="" for %%J in ("%%~dp$PATH:I..") do set "TENON_JAVA=%%~fJ"

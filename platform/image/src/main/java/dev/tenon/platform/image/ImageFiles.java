@@ -8,21 +8,14 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
-import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipFile;
 
 /// The layers of the image, laid out in a folder. All belongs to root, and nothing but `/tmp` can be written by others.
 final class ImageFiles {
     /// Whether this machine, and so the image, is an AArch64 one.
     static final boolean ARM = System.getProperty("os.arch").equals("aarch64");
 
-    /// What the distribution's jars use, and `jdk.management`, without which HotSpot is not recognised.
-    private static final String MODULES = "java.base,java.logging,java.management,java.naming,java.net.http,java.xml,"
-            + "jdk.incubator.vector,jdk.management,jdk.unsupported";
     /// Libraries that the runtime names, and those by which the C library looks up hosts.
     private static final List<String> LIBRARIES = List.of(
             "libc.so.6",
@@ -42,13 +35,7 @@ final class ImageFiles {
     ImageFiles(Path work, Instant time) throws IOException {
         this.work = work;
         this.time = time;
-        if (Files.exists(work)) {
-            try (Stream<Path> old = Files.walk(work)) {
-                for (Path path : old.sorted(Comparator.reverseOrder()).toList()) {
-                    Files.delete(path);
-                }
-            }
-        }
+        Trees.delete(work);
         Files.createDirectories(work);
     }
 
@@ -87,43 +74,20 @@ final class ImageFiles {
         layer.addEntry(source, AbsoluteUnixPath.get(path), FilePermissions.fromOctalString(mode), time);
     }
 
-    /// A Java runtime of the modules that are needed. Its classes are not compressed: the layer is, by more.
+    /// A Java runtime.
     FileEntriesLayer runtime() throws IOException {
         Path runtime = work.resolve("java");
-        int status = ToolProvider.findFirst("jlink")
-                .orElseThrow(() -> new IOException("This JDK has no jlink. Build with a complete JDK 25."))
-                .run(
-                        System.out,
-                        System.err,
-                        "--add-modules",
-                        MODULES,
-                        "--strip-debug",
-                        "--no-header-files",
-                        "--no-man-pages",
-                        "--compress",
-                        "zip-0",
-                        "--output",
-                        runtime.toString());
-        if (status != 0) {
-            throw new IOException("jlink ended with status " + status);
-        }
+        new JavaRuntime("").link(runtime);
         return tree("java", runtime, "/opt/java");
     }
 
     /// The distribution without models and what only a shell needs.
     FileEntriesLayer distribution(Path archive) throws IOException {
         Path home = work.resolve("tenon");
-        try (ZipFile zip = new ZipFile(archive.toFile())) {
-            for (ZipEntry entry :
-                    zip.stream().filter(each -> !each.isDirectory()).toList()) {
-                String name = entry.getName();
-                if (!name.endsWith(".gguf") && !name.startsWith("bin/") && !name.startsWith("share/")) {
-                    Path file = home.resolve(name).normalize();
-                    Files.createDirectories(file.getParent());
-                    Files.copy(zip.getInputStream(entry), file);
-                }
-            }
-        }
+        Trees.unzip(
+                archive,
+                home,
+                name -> !name.endsWith(".gguf") && !name.startsWith("bin/") && !name.startsWith("share/"));
         return tree("tenon", home, ImageBuilder.HOME);
     }
 

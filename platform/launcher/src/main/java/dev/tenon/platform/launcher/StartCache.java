@@ -1,6 +1,7 @@
 package dev.tenon.platform.launcher;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.FileVisitOption.FOLLOW_LINKS;
 import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
@@ -108,7 +109,8 @@ public final class StartCache {
         List<Path> parts =
                 List.of(home.lib(), home.bundles(), home.deploy(), javaHome().resolve("release"));
         for (Path part : parts) {
-            try (Stream<Path> files = Files.exists(part) ? Files.walk(part) : Stream.empty()) {
+            // In a package deploy is a link.
+            try (Stream<Path> files = Files.exists(part) ? Files.walk(part, FOLLOW_LINKS) : Stream.empty()) {
                 if (files.anyMatch(file -> changed(file).compareTo(then) > 0)) {
                     return false;
                 }

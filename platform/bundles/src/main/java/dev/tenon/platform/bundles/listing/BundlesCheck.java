@@ -1,5 +1,6 @@
 package dev.tenon.platform.bundles.listing;
 
+import dev.tenon.api.error.ErrorCode;
 import dev.tenon.platform.cli.DoctorCheck;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;
@@ -16,16 +17,22 @@ public final class BundlesCheck implements DoctorCheck {
             String problems = String.join("; ", bundle.problems());
             wrong |= !problems.isEmpty();
             if (bundle.id() < 0) {
-                findings.warn("jar " + bundle.name(), problems, "Replace it, or delete it.");
+                findings.warn(
+                        "jar " + bundle.name(), coded(problems, ErrorCode.BUNDLE_FILE), "Replace it, or delete it.");
             } else if (!problems.isEmpty()) {
                 findings.warn(
                         "bundle " + bundle.name(),
-                        bundle.version() + " is " + bundle.state() + ": " + problems,
+                        coded(bundle.version() + " is " + bundle.state() + ": " + problems, ErrorCode.ENV_PLATFORM),
                         "Install what it needs, or remove it.");
             }
         }
         if (!wrong) {
             findings.pass("bundles", bundles.size() + " installed, all running");
         }
+    }
+
+    /// Problems may have the code of an error.
+    private static String coded(String problems, String code) {
+        return problems.endsWith("]") ? problems : problems + " [" + code + "]";
     }
 }

@@ -45,7 +45,7 @@ final class JvmChecks {
         } catch (IOException e) {
             report.warn(
                     "start-up cache",
-                    "it is not known who makes it: " + e.getMessage(),
+                    "it is not known who makes it: " + e.getMessage() + " [" + ErrorCode.IO + "]",
                     "Make " + folder + " readable.");
         }
     }
@@ -72,7 +72,8 @@ final class JvmChecks {
             report.warn(
                     "platform",
                     name + " is not tested: models run on the CPU with "
-                            + (machineCode ? "generated machine code" : "Vector API kernels"),
+                            + (machineCode ? "generated machine code" : "Vector API kernels")
+                            + IN_BRACKETS,
                     ((os.equals("Linux") ? "" : "GPU backends need Linux. ")
                                     + (machineCode
                                             ? ""
@@ -118,7 +119,10 @@ final class JvmChecks {
 
     static void vectorBits(DoctorReport report, Optional<String> maxVectorSize, String arch) {
         if (maxVectorSize.isEmpty() || !maxVectorSize.get().matches("\\d+")) {
-            report.warn("vector unit", "this JVM does not tell its width", "Use an OpenJDK build with HotSpot.");
+            report.warn(
+                    "vector unit",
+                    "this JVM does not tell its width" + IN_BRACKETS,
+                    "Use an OpenJDK build with HotSpot.");
             return;
         }
         int bits = 8 * Integer.parseInt(maxVectorSize.get());

@@ -10,7 +10,19 @@ import picocli.CommandLine.Help;
 
 /// The order of commands in `tenon --help`: by what people do, experts' commands last.
 enum CommandGroups {
-    USE("Use", "run", "chat", "serve", "embed", "rerank", "config", "devices", "doctor", "explain", "completion"),
+    USE(
+            "Use",
+            "run",
+            "chat",
+            "serve",
+            "embed",
+            "rerank",
+            "config",
+            "devices",
+            "doctor",
+            "self-check",
+            "explain",
+            "completion"),
     MODELS("Models", "pull", "list", "show", "cp", "rm", "inspect", "quantize"),
     MEASURE("Measure", "bench", "tune", "perplexity"),
     EXTEND("Extend", "bundles", "new", "dev"),

@@ -13,7 +13,8 @@ import java.util.Properties;
 
 /// Defaults that come with a model: the file `NAME.properties` beside `NAME.gguf`.
 ///
-/// Keys: `prompt`, `predict`, `chat` (`false` for a model that continues texts, although it has a chat template), and
+/// Keys: `prompt`, `greedy` (how it goes on if each token is the likeliest, for `tenon self-check`), `predict`, `chat`
+/// (`false` for a model that continues texts, although it has a chat template), and
 /// `sampling.` with the names of the sampling options, such as `sampling.temperature` or `sampling.top-k`.
 public final class ModelDefaults {
     private final Path file;

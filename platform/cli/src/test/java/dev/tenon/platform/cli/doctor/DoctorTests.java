@@ -95,11 +95,11 @@ class DoctorTests {
         assertEquals(
                 List.of(
                         "PASS Linux amd64 ",
-                        "WARN Linux aarch64 is not tested: models run on the CPU with Vector API kernels"
+                        "WARN Linux aarch64 is not tested: models run on the CPU with Vector API kernels [ENV-002]"
                                 + " The faster machine-code kernels need x86-64 with Linux or macOS.",
-                        "WARN Mac OS X x86_64 is not tested: models run on the CPU with generated machine code"
+                        "WARN Mac OS X x86_64 is not tested: models run on the CPU with generated machine code [ENV-002]"
                                 + " GPU backends need Linux.",
-                        "WARN Windows 11 amd64 is not tested: models run on the CPU with Vector API kernels"
+                        "WARN Windows 11 amd64 is not tested: models run on the CPU with Vector API kernels [ENV-002]"
                                 + " GPU backends need Linux. The faster machine-code kernels need x86-64 with Linux or"
                                 + " macOS."),
                 report.findings().stream()
@@ -134,7 +134,7 @@ class DoctorTests {
                 .toList();
         assertTrue(lines.contains("PASS cpu-fake found a fake processor; Fake 9000"), lines.toString());
         assertTrue(lines.contains("WARN cpu-fake it is slow [ENV-002]"), lines.toString());
-        assertTrue(lines.contains("WARN gpu-fake not available: no driver"), lines.toString());
+        assertTrue(lines.contains("WARN gpu-fake not available: no driver [BACKEND-001]"), lines.toString());
         assertTrue(lines.contains("WARN board the board does not answer [X-001]"), lines.toString());
         assertFalse(lines.stream().anyMatch(l -> l.contains(" rare ")), lines.toString());
         assertFalse(lines.stream().anyMatch(l -> l.startsWith("FAIL backends")), lines.toString());

@@ -7,6 +7,7 @@ import dev.tenon.platform.cli.chat.TestTerminals;
 import dev.tenon.platform.cli.doctor.DevicesCommand;
 import dev.tenon.platform.cli.doctor.DoctorCommand;
 import dev.tenon.platform.cli.doctor.ExplainCommand;
+import dev.tenon.platform.cli.doctor.SelfCheckCommand;
 import dev.tenon.platform.cli.model.EmbedCommand;
 import dev.tenon.platform.cli.model.InspectCommand;
 import dev.tenon.platform.cli.model.LogitsCommand;
@@ -85,6 +86,7 @@ public final class TestCli {
         add("inspect", InspectCommand::new);
         add("devices", DevicesCommand::new);
         add("doctor", DoctorCommand::new);
+        add("self-check", SelfCheckCommand::new);
         add("explain", ExplainCommand::new);
         add("perplexity", PerplexityCommand::new);
         add("logits", LogitsCommand::new);
