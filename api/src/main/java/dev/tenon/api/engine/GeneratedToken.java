@@ -6,7 +6,8 @@ import java.util.List;
 ///
 /// @param id token id
 /// @param logProbability natural logarithm of its probability under the model, before penalties,
-///     processors and sampling; NaN unless the request asked for log-probabilities
+///     processors and sampling, or after them if the request [says so][GenerationRequest#sampledProbabilities()];
+///     NaN unless it asked for log-probabilities
 /// @param top the most probable tokens of its position, best first, as many as the request asked
 ///     for; unmodifiable
 public record GeneratedToken(int id, float logProbability, List<Alternative> top) {

@@ -4,6 +4,7 @@ import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
+import dev.tenon.api.text.TokenRules;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -16,12 +17,14 @@ public final class GenerationRequest {
     private final List<String> stop;
     private final boolean ignoreEndOfGeneration;
     private final int logProbabilities;
+    private final boolean sampledProbabilities;
     private final List<LogitsProcessor> processors;
     private final int priority;
     private final String group;
     private final int contextShift;
     private final TokenConstraint constraint;
     private final SamplerProvider sampler;
+    private final TokenRules rules;
 
     private GenerationRequest(Builder builder) {
         this.prompt = builder.prompt.clone();
@@ -30,12 +33,14 @@ public final class GenerationRequest {
         this.stop = builder.stop;
         this.ignoreEndOfGeneration = builder.ignoreEndOfGeneration;
         this.logProbabilities = builder.logProbabilities;
+        this.sampledProbabilities = builder.sampledProbabilities;
         this.processors = builder.processors;
         this.priority = builder.priority;
         this.group = builder.group;
         this.contextShift = builder.contextShift;
         this.constraint = builder.constraint;
         this.sampler = builder.sampler;
+        this.rules = builder.rules;
     }
 
     /// {@return a builder of a request with an empty prompt, the default sampling and no limit}
@@ -52,12 +57,14 @@ public final class GenerationRequest {
         copy.stop = stop;
         copy.ignoreEndOfGeneration = ignoreEndOfGeneration;
         copy.logProbabilities = logProbabilities;
+        copy.sampledProbabilities = sampledProbabilities;
         copy.processors = processors;
         copy.priority = priority;
         copy.group = group;
         copy.contextShift = contextShift;
         copy.constraint = constraint;
         copy.sampler = sampler;
+        copy.rules = rules;
         return copy;
     }
 
@@ -106,6 +113,12 @@ public final class GenerationRequest {
         return logProbabilities;
     }
 
+    /// {@return whether log-probabilities are those by which the sampler drew, after processors, constraint and
+    ///     sampling; else those of the model}
+    public boolean sampledProbabilities() {
+        return sampledProbabilities;
+    }
+
     /// {@return what changes the logits before sampling, in this order; unmodifiable}
     public List<LogitsProcessor> processors() {
         return processors;
@@ -134,6 +147,11 @@ public final class GenerationRequest {
         return Optional.ofNullable(constraint).map(TokenConstraint::copy);
     }
 
+    /// {@return which tokens the reply may have, and which end it}
+    public TokenRules rules() {
+        return rules;
+    }
+
     /// {@return what makes the sampler; empty for that of the platform}
     public Optional<SamplerProvider> sampler() {
         return Optional.ofNullable(sampler);
@@ -147,12 +165,14 @@ public final class GenerationRequest {
         private List<String> stop = List.of();
         private boolean ignoreEndOfGeneration;
         private int logProbabilities = -1;
+        private boolean sampledProbabilities;
         private List<LogitsProcessor> processors = List.of();
         private int priority;
         private String group = "";
         private int contextShift = -1;
         private TokenConstraint constraint;
         private SamplerProvider sampler;
+        private TokenRules rules = TokenRules.NONE;
 
         private Builder() {}
 
@@ -211,6 +231,15 @@ public final class GenerationRequest {
             return this;
         }
 
+        /// Sets whether log-probabilities are those by which the sampler drew; false by default.
+        ///
+        /// @param sampled whether; needs a sampler that [tells][dev.tenon.api.text.Sampler#probabilities]
+        /// @return this
+        public Builder sampledProbabilities(boolean sampled) {
+            this.sampledProbabilities = sampled;
+            return this;
+        }
+
         /// Sets what changes the logits before sampling; nothing by default.
         ///
         /// @param list the processors, in the order of their calls; copied
@@ -264,6 +293,15 @@ public final class GenerationRequest {
         /// @return this
         public Builder constraint(TokenConstraint rule) {
             this.constraint = rule == null ? null : rule.copy();
+            return this;
+        }
+
+        /// Sets which tokens the reply may have, and which end it; all may come by default.
+        ///
+        /// @param which tokens of the model
+        /// @return this
+        public Builder rules(TokenRules which) {
+            this.rules = Objects.requireNonNull(which, "rules");
             return this;
         }
 

@@ -24,6 +24,14 @@ public interface Sampler {
         return Optional.empty();
     }
 
+    /// Tells the probabilities among which [#sample(float[])] drew the last token.
+    ///
+    /// @param probabilities one a token, `[vocabularySize]`; overwritten whole; 0 for tokens that it dropped
+    /// @return whether it can tell; else nothing is written
+    default boolean probabilities(float[] probabilities) {
+        return false;
+    }
+
     /// Notes a token that a device sampled as [#sampling()] describes, in place of [#sample(float[])]
     /// and [#accept(int)].
     ///

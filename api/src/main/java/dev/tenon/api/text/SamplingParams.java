@@ -2,11 +2,16 @@ package dev.tenon.api.text;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
-/// How the next token is sampled from the logits. The order of the steps is llama.cpp's: logit
-/// bias, penalties, top-k, typical-p, top-p, min-p, temperature, draw. Immutable; made by
-/// [#builder()].
+/// How the next token is sampled from the logits: logit bias, the [steps][SamplingStage] in the order of
+/// [#stages()], which is llama.cpp's by default, draw. Immutable; made by [#builder()].
 public final class SamplingParams {
+    private static final List<SamplingStage> ALL_STAGES = List.of(SamplingStage.values());
+    /// What devices do, in their order.
+    private static final List<SamplingStage> ON_DEVICES =
+            List.of(SamplingStage.TOP_K, SamplingStage.TOP_P, SamplingStage.MIN_P, SamplingStage.TEMPERATURE);
+
     private final float temperature;
     private final int topK;
     private final float topP;
@@ -17,7 +22,15 @@ public final class SamplingParams {
     private final float frequencyPenalty;
     private final int repeatLastN;
     private final Map<Integer, Float> logitBias;
+    private final float topNSigma;
+    private final DynamicTemperature dynamicTemperature;
+    private final Dry dry;
+    private final Xtc xtc;
+    private final Mirostat mirostat;
+    private final List<SamplingStage> stages;
     private final long seed;
+    private final List<SamplingStage> activeStages;
+    private final boolean logitsOnly;
 
     private SamplingParams(Builder builder) {
         this.temperature = builder.temperature;
@@ -30,7 +43,17 @@ public final class SamplingParams {
         this.frequencyPenalty = builder.frequencyPenalty;
         this.repeatLastN = builder.repeatLastN;
         this.logitBias = builder.logitBias;
+        this.topNSigma = builder.topNSigma;
+        this.dynamicTemperature = builder.dynamicTemperature;
+        this.dry = builder.dry;
+        this.xtc = builder.xtc;
+        this.mirostat = builder.mirostat;
+        this.stages = builder.stages;
         this.seed = builder.seed;
+        this.activeStages = stages.stream().filter(this::isActive).toList();
+        List<SamplingStage> ofDevices =
+                ON_DEVICES.stream().filter(activeStages::contains).toList();
+        this.logitsOnly = logitBias.isEmpty() && !steered() && activeStages.equals(ofDevices);
     }
 
     /// {@return a builder that starts with [#defaults()]}
@@ -66,6 +89,12 @@ public final class SamplingParams {
                 .frequencyPenalty(frequencyPenalty)
                 .repeatLastN(repeatLastN)
                 .logitBias(logitBias)
+                .topNSigma(topNSigma)
+                .dynamicTemperature(dynamicTemperature)
+                .dry(dry)
+                .xtc(xtc)
+                .mirostat(mirostat)
+                .stages(stages)
                 .seed(seed);
     }
 
@@ -128,12 +157,77 @@ public final class SamplingParams {
         return seed;
     }
 
-    /// {@return whether a token depends on the logits of its position and the random sequence alone: no
-    ///     bias, no penalties, no typical-p}
+    /// {@return how many standard deviations below the best logit tokens are kept; 0 keeps all}
+    public float topNSigma() {
+        return topNSigma;
+    }
+
+    /// {@return how the temperature depends on the probabilities}
+    public DynamicTemperature dynamicTemperature() {
+        return dynamicTemperature;
+    }
+
+    /// {@return the penalty for repetitions}
+    public Dry dry() {
+        return dry;
+    }
+
+    /// {@return what drops the most probable tokens}
+    public Xtc xtc() {
+        return xtc;
+    }
+
+    /// {@return what takes the place of the steps that drop tokens}
+    public Mirostat mirostat() {
+        return mirostat;
+    }
+
+    /// {@return the steps and their order; one that is not among them is off; unmodifiable}
+    public List<SamplingStage> stages() {
+        return stages;
+    }
+
+    /// {@return those of the steps that may change which token is sampled, in their order; unmodifiable}
+    public List<SamplingStage> activeStages() {
+        return activeStages;
+    }
+
+    /// {@return whether the best token is taken: the temperature is 0, and 0 for all probabilities}
+    public boolean isGreedy() {
+        return temperature == 0 && dynamicTemperature.range() == 0;
+    }
+
+    /// {@return whether a token depends on the logits of its position and the random sequence alone, in a way that
+    ///     devices have, too: no bias, and of the steps only top-k, top-p, min-p and temperature change
+    ///     anything, in this order}
     public boolean logitsOnly() {
-        return typicalP == 1
-                && logitBias.isEmpty()
-                && (repeatLastN == 0 || repeatPenalty == 1 && presencePenalty == 0 && frequencyPenalty == 0);
+        return logitsOnly;
+    }
+
+    /// {@return whether mirostat takes the place of steps}
+    private boolean steered() {
+        return mirostat.version() > 0 && !isGreedy();
+    }
+
+    private boolean isActive(SamplingStage stage) {
+        boolean chooses = !steered();
+        // The best token stays the best whatever is dropped after it, unless a step drops better ones.
+        boolean drops = chooses && !(isGreedy() && typicalP == 1 && !dropsBest());
+        return switch (stage) {
+            case PENALTIES -> repeatLastN != 0 && (repeatPenalty != 1 || presencePenalty != 0 || frequencyPenalty != 0);
+            case DRY -> dry.multiplier() > 0 && dry.lastN() != 0;
+            case TOP_N_SIGMA -> drops && topNSigma > 0;
+            case TOP_K -> drops && topK > 0;
+            case TYP_P -> chooses && typicalP < 1;
+            case TOP_P -> drops && topP < 1;
+            case MIN_P -> drops && minP > 0;
+            case XTC -> chooses && dropsBest();
+            case TEMPERATURE -> temperature != 1 || dynamicTemperature.range() > 0;
+        };
+    }
+
+    private boolean dropsBest() {
+        return xtc.probability() > 0 && xtc.threshold() <= 0.5f;
     }
 
     @Override
@@ -163,6 +257,12 @@ public final class SamplingParams {
                 frequencyPenalty,
                 repeatLastN,
                 logitBias,
+                topNSigma,
+                dynamicTemperature,
+                dry,
+                xtc,
+                mirostat,
+                stages,
                 seed);
     }
 
@@ -178,6 +278,12 @@ public final class SamplingParams {
         private float frequencyPenalty;
         private int repeatLastN = 64;
         private Map<Integer, Float> logitBias = Map.of();
+        private float topNSigma;
+        private DynamicTemperature dynamicTemperature = DynamicTemperature.OFF;
+        private Dry dry = Dry.OFF;
+        private Xtc xtc = Xtc.OFF;
+        private Mirostat mirostat = Mirostat.OFF;
+        private List<SamplingStage> stages = ALL_STAGES;
         private long seed = -1;
 
         private Builder() {}
@@ -274,6 +380,61 @@ public final class SamplingParams {
             return this;
         }
 
+        /// Sets how many standard deviations below the best logit tokens are kept; 0, which keeps all, by default.
+        ///
+        /// @param deviations 0 or more
+        /// @return this
+        public Builder topNSigma(float deviations) {
+            this.topNSigma = deviations;
+            return this;
+        }
+
+        /// Sets how the temperature depends on the probabilities; not at all by default.
+        ///
+        /// @param how how
+        /// @return this
+        public Builder dynamicTemperature(DynamicTemperature how) {
+            this.dynamicTemperature = how;
+            return this;
+        }
+
+        /// Sets the penalty for repetitions; none by default.
+        ///
+        /// @param penalty the penalty
+        /// @return this
+        public Builder dry(Dry penalty) {
+            this.dry = penalty;
+            return this;
+        }
+
+        /// Sets what drops the most probable tokens; nothing by default.
+        ///
+        /// @param cut how
+        /// @return this
+        public Builder xtc(Xtc cut) {
+            this.xtc = cut;
+            return this;
+        }
+
+        /// Sets what takes the place of the steps that drop tokens; nothing by default.
+        ///
+        /// @param target how
+        /// @return this
+        public Builder mirostat(Mirostat target) {
+            this.mirostat = target;
+            return this;
+        }
+
+        /// Sets the steps and their order; by default all, in that of [SamplingStage]. Building switches off the
+        /// others: their numbers become those that change nothing.
+        ///
+        /// @param order each at most once; copied
+        /// @return this
+        public Builder stages(List<SamplingStage> order) {
+            this.stages = List.copyOf(order);
+            return this;
+        }
+
         /// Sets the start of the random sequence; a random one by default.
         ///
         /// @param start the same seed gives the same text; -1 takes a random one
@@ -298,13 +459,33 @@ public final class SamplingParams {
             logitBias.forEach((token, bias) ->
                     require(token >= 0 && !Float.isNaN(bias), "logitBias", bias, "a number, of a token id"));
             require(repeatLastN >= -1, "repeatLastN", repeatLastN, "-1 or more");
+            require(topNSigma >= 0, "topNSigma", topNSigma, "0 or more");
+            require(Set.copyOf(stages).size() == stages.size(), "stages", stages.size(), "each at most once");
+            ALL_STAGES.stream().filter(stage -> !stages.contains(stage)).forEach(this::switchOff);
             return new SamplingParams(this);
         }
 
-        private static void require(boolean ok, String name, float value, String expected) {
-            if (!ok) {
-                throw new IllegalArgumentException(name + " is " + value + "; expected " + expected);
+        private void switchOff(SamplingStage stage) {
+            switch (stage) {
+                case PENALTIES -> repeatLastN = 0;
+                case DRY -> dry = Dry.OFF;
+                case TOP_N_SIGMA -> topNSigma = 0;
+                case TOP_K -> topK = 0;
+                case TYP_P -> typicalP = 1;
+                case TOP_P -> topP = 1;
+                case MIN_P -> minP = 0;
+                case XTC -> xtc = Xtc.OFF;
+                case TEMPERATURE -> {
+                    temperature = 1;
+                    dynamicTemperature = DynamicTemperature.OFF;
+                }
             }
+        }
+    }
+
+    static void require(boolean ok, String name, float value, String expected) {
+        if (!ok) {
+            throw new IllegalArgumentException(name + " is " + value + "; expected " + expected);
         }
     }
 }

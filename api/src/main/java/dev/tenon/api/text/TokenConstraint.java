@@ -38,6 +38,12 @@ public interface TokenConstraint {
         return new int[0];
     }
 
+    /// {@return how many of the next tokens, at least, may be any, whatever they are: for them no mask is needed; 0
+    ///     if only [#mask] says}. Such tokens are noted like others, and the text may end after each
+    default int unmasked() {
+        return 0;
+    }
+
     /// Says how long the calls that follow may take. While the constraint is to be quick, a call
     /// that would take longer than a few hundred microseconds changes nothing and throws a
     /// [LateException]; it is made again, without haste. Never waits.

@@ -9,7 +9,7 @@ package dev.tenon.api.text;
 /// token and one more for each further one. A token that needs no draw, because only one is left, uses
 /// up a number too. At temperature 0 the best token is taken, and no number is used. Immutable.
 ///
-/// @param params the policy; without bias, penalties and typical-p. Its seed is the seed itself, -1
+/// @param params the policy, with [SamplingParams#logitsOnly()]. Its seed is the seed itself, -1
 ///     too
 /// @param drawn how many random numbers have been used
 public record TokenSampling(SamplingParams params, long drawn) {
@@ -18,10 +18,11 @@ public record TokenSampling(SamplingParams params, long drawn) {
 
     /// Checks that the logits are all that is needed.
     ///
-    /// @throws IllegalArgumentException if the parameters need more: a bias, a penalty or typical-p
+    /// @throws IllegalArgumentException if the parameters need more, such as a bias or a penalty
     public TokenSampling {
         if (!params.logitsOnly()) {
-            throw new IllegalArgumentException(params + " has a bias, a penalty or typical-p; expected none");
+            throw new IllegalArgumentException(
+                    params + " needs more than top-k, top-p, min-p and temperature; sample on the host");
         }
     }
 }

@@ -13,6 +13,7 @@ import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.SpeculationOptions;
 import dev.tenon.platform.core.control.BundleControl;
 import dev.tenon.platform.core.control.ModelRegistries;
+import dev.tenon.platform.core.control.SamplingNumber;
 import dev.tenon.platform.server.HandOver;
 import dev.tenon.platform.server.ServerBuilder;
 import dev.tenon.platform.server.TenonServer;
@@ -304,12 +305,7 @@ public final class ServeCommand implements TenonCommand {
     private static ModelSpec spec(List<String> names, LoadRequest request) {
         ModelDefaults defaults = ModelDefaults.of(request.path());
         SamplingParams standard = SamplingParams.defaults();
-        SamplingParams own = standard.toBuilder()
-                .temperature(defaults.number("sampling.temperature", standard.temperature()))
-                .topK(defaults.integer("sampling.top-k", standard.topK()))
-                .topP(defaults.number("sampling.top-p", standard.topP()))
-                .minP(defaults.number("sampling.min-p", standard.minP()))
-                .repeatPenalty(defaults.number("sampling.repeat-penalty", standard.repeatPenalty()))
+        SamplingParams own = SamplingNumber.builder(standard, number -> defaults.sampling(number, standard))
                 .build();
         Duration kept = defaults.text("keep-alive")
                 .map(text -> KeepAlive.parse(text.strip())

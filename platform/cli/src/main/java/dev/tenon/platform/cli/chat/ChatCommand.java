@@ -93,10 +93,10 @@ public final class ChatCommand implements TenonCommand {
     public Integer call() throws IOException {
         LoadRequest request = speculation.in(model.request(console), console);
         ModelDefaults defaults = ModelDefaults.of(request.path());
-        SamplingParams params = sampling.params(defaults);
+        SamplingParams given = sampling.params(defaults);
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
-            sampling.check(params, loaded);
+            SamplingParams params = sampling.of(given, loaded);
             Prompts.noteWhatAnswers(console, loaded, defaults);
             ChatSettings settings = new ChatSettings(loaded, params, predict, stop, rules);
             return Talk.run(console, loaded, session, settings, system, terminal);

@@ -9,12 +9,12 @@ import dev.tenon.platform.cli.options.RuleOptions;
 import dev.tenon.platform.cli.options.SamplingOptions;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import dev.tenon.platform.cli.terminal.EditDistance;
+import dev.tenon.platform.core.control.SamplingNumber;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -102,23 +102,16 @@ final class ChatSettings {
 
     /// {@return the settings and their values}
     Map<String, String> values() {
-        return Stream.of(
-                        Map.entry("predict", predict),
-                        Map.entry("temp", params.temperature()),
-                        Map.entry("top-k", params.topK()),
-                        Map.entry("top-p", params.topP()),
-                        Map.entry("min-p", params.minP()),
-                        Map.entry("typical", params.typicalP()),
-                        Map.entry("repeat-penalty", params.repeatPenalty()),
-                        Map.entry("repeat-last-n", params.repeatLastN()),
-                        Map.entry("presence-penalty", params.presencePenalty()),
-                        Map.entry("frequency-penalty", params.frequencyPenalty()),
-                        Map.entry("logit-bias", params.logitBias()),
-                        Map.entry("seed", params.seed()))
-                .collect(
-                        LinkedHashMap::new,
-                        (map, e) -> map.put(e.getKey(), e.getValue().toString()),
-                        Map::putAll);
+        Map<String, String> values = new LinkedHashMap<>();
+        values.put("predict", Integer.toString(predict));
+        for (SamplingNumber number : SamplingNumber.values()) {
+            double value = number.of(params);
+            values.put(
+                    number.option(), number.isWhole() ? Integer.toString((int) value) : Float.toString((float) value));
+        }
+        values.put("logit-bias", params.logitBias().toString());
+        values.put("seed", Long.toString(params.seed()));
+        return values;
     }
 
     /// One change, read as options of a command.
@@ -137,13 +130,10 @@ final class ChatSettings {
 
         @Override
         public void run() {
-            SamplingParams.Builder builder = params.toBuilder();
-            if (temperature != null) {
-                builder.temperature(temperature);
-            }
-            SamplingParams changed = sampling.over(builder);
-            sampling.check(changed, model);
-            params = changed;
+            SamplingParams before = temperature == null
+                    ? params
+                    : params.toBuilder().temperature(temperature).build();
+            params = sampling.of(sampling.over(before), model);
             predict = limit == null ? predict : limit;
         }
     }

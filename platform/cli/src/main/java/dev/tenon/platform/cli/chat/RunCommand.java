@@ -190,12 +190,12 @@ public final class RunCommand implements TenonCommand {
         boolean talks = given.question() == null && talks(defaults);
         String text = given.question() != null || talks ? given.question() : promptText(defaults);
         KeptSession keptSession = new KeptSession(kept, inputs);
-        SamplingParams params = sampling.params(defaults);
+        SamplingParams asked = sampling.params(defaults);
         grammar.compile();
         int limit = predict != null ? predict : defaults.integer("predict", -1);
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
-            sampling.check(params, loaded);
+            SamplingParams params = sampling.of(asked, loaded);
             if (talks) {
                 Prompts.requireChat(loaded, given.model(), defaults.answers() || mode.chat || system != null);
                 Prompts.noteWhatAnswers(console, loaded, defaults);

@@ -2,6 +2,8 @@ package dev.tenon.platform.cli.options;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.control.SamplingNumber;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -83,6 +85,16 @@ public final class ModelDefaults {
         } catch (NumberFormatException e) {
             throw notNumber(key, value, e);
         }
+    }
+
+    /// {@return a number of sampling, or another one}
+    ///
+    /// @param number which
+    /// @param otherwise has the other one
+    /// @throws TenonException (`CFG-001`) if it is not a number
+    public double sampling(SamplingNumber number, SamplingParams otherwise) {
+        String name = number == SamplingNumber.TEMPERATURE ? number.field() : number.option();
+        return number("sampling." + name, (float) number.of(otherwise));
     }
 
     private TenonException notNumber(String key, String value, NumberFormatException cause) {

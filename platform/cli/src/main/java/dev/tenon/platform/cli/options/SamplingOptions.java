@@ -2,12 +2,13 @@ package dev.tenon.platform.cli.options;
 
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.SamplingStage;
 import dev.tenon.platform.cli.Range;
+import dev.tenon.platform.core.control.SamplingNumber;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Model.CommandSpec;
@@ -93,6 +94,108 @@ public final class SamplingOptions {
     private Float frequencyPenalty;
 
     @Option(
+            names = "--dynatemp-range",
+            paramLabel = "X",
+            description =
+                    "How far the temperature goes down and up with how sure the model is; 0: not (default: the model's, else 0).")
+    @Range(max = HOTTEST)
+    private Float dynamicRange;
+
+    @Option(
+            names = "--dynatemp-exp",
+            paramLabel = "X",
+            description = "How it follows the entropy (default: the model's, else 1).")
+    @Range(min = 0.01, max = 100)
+    private Float dynamicExponent;
+
+    @Option(
+            names = {"--top-nsigma", "--top-n-sigma"},
+            paramLabel = "X",
+            description =
+                    "Keep tokens whose logits are at most X standard deviations below the best; -1 or 0: all (default: the model's, else -1).")
+    @Range(min = -1)
+    private Float topNSigma;
+
+    @Option(
+            names = "--xtc-probability",
+            paramLabel = "P",
+            description =
+                    "How often all but the least probable of the probable tokens are dropped; 0: never (default: the model's, else 0).")
+    @Range(max = 1)
+    private Float xtcProbability;
+
+    @Option(
+            names = "--xtc-threshold",
+            paramLabel = "P",
+            description = "Which tokens are probable; above 0.5: none (default: the model's, else 0.1).")
+    @Range(max = 1)
+    private Float xtcThreshold;
+
+    @Option(
+            names = "--dry-multiplier",
+            paramLabel = "X",
+            description = "Penalty for tokens that go on with a repetition; 0: none (default: the model's, else 0).")
+    @Range(max = 100)
+    private Float dryMultiplier;
+
+    @Option(
+            names = "--dry-base",
+            paramLabel = "X",
+            description = "How it grows with each repeated token (default: the model's, else 1.75).")
+    @Range(min = 1, max = 100)
+    private Float dryBase;
+
+    @Option(
+            names = "--dry-allowed-length",
+            paramLabel = "N",
+            description = "How many tokens may be repeated (default: the model's, else 2).")
+    @Range(min = 1)
+    private Integer dryAllowedLength;
+
+    @Option(
+            names = "--dry-penalty-last-n",
+            paramLabel = "N",
+            description = "How many of the last tokens count; 0: none, -1: all (default: the model's, else -1).")
+    @Range(min = -1)
+    private Integer dryLastN;
+
+    @Option(
+            names = "--mirostat",
+            paramLabel = "N",
+            description =
+                    "Mirostat 1 or 2 in place of the steps that drop tokens; 0: off (default: the model's, else 0).")
+    @Range(max = 2)
+    private Integer mirostat;
+
+    @Option(
+            names = "--mirostat-ent",
+            paramLabel = "X",
+            description = "Bits by which its tokens surprise on average (default: the model's, else 5).")
+    @Range(max = 100)
+    private Float mirostatTau;
+
+    @Option(
+            names = "--mirostat-lr",
+            paramLabel = "X",
+            description = "How fast it learns from each token (default: the model's, else 0.1).")
+    @Range(max = 100)
+    private Float mirostatEta;
+
+    @Option(
+            names = "--dry-sequence-breaker",
+            paramLabel = "TEXT",
+            description = "A repetition does not span this text; may be repeated; none: no text (default: line ends,"
+                    + " colons, quotation marks, asterisks).")
+    private List<String> breakers;
+
+    @Option(
+            names = {"--samplers", "--sampling-seq"},
+            paramLabel = "NAMES",
+            description = "The steps of sampling and their order; others are off (default:"
+                    + " penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature).")
+    private String stages;
+
+    @Option(
             names = {"-l", "--logit-bias"},
             paramLabel = "TOKEN(+/-)BIAS",
             description = "Change the logit of a token id, such as 15043+1 or 29905-inf; may be repeated.")
@@ -109,67 +212,83 @@ public final class SamplingOptions {
     ///
     /// @param defaults the model's own defaults
     public SamplingParams params(ModelDefaults defaults) {
-        return over(SamplingParams.builder()
-                .temperature(defaults.number("sampling.temperature", STANDARD.temperature()))
-                .topK(defaults.integer("sampling.top-k", STANDARD.topK()))
-                .topP(defaults.number("sampling.top-p", STANDARD.topP()))
-                .minP(defaults.number("sampling.min-p", STANDARD.minP()))
-                .typicalP(defaults.number("sampling.typical", STANDARD.typicalP()))
-                .repeatPenalty(defaults.number("sampling.repeat-penalty", STANDARD.repeatPenalty()))
-                .presencePenalty(defaults.number("sampling.presence-penalty", STANDARD.presencePenalty()))
-                .frequencyPenalty(defaults.number("sampling.frequency-penalty", STANDARD.frequencyPenalty()))
-                .repeatLastN(defaults.integer("sampling.repeat-last-n", STANDARD.repeatLastN()))
-                .seed(newSeed()));
+        return over(SamplingNumber.builder(STANDARD, number -> defaults.sampling(number, STANDARD))
+                .seed(newSeed())
+                .build());
     }
 
     /// {@return other parameters with the options that were given}
     ///
-    /// @param params the others; changed
-    public SamplingParams over(SamplingParams.Builder params) {
+    /// @param params the others
+    public SamplingParams over(SamplingParams params) {
         try {
-            given(temperature, params::temperature);
-            given(topK, params::topK);
-            given(topP, params::topP);
-            given(minP, params::minP);
-            given(typicalP, params::typicalP);
-            given(repeatPenalty, params::repeatPenalty);
-            given(presencePenalty, params::presencePenalty);
-            given(frequencyPenalty, params::frequencyPenalty);
-            given(repeatLastN, params::repeatLastN);
+            SamplingParams.Builder builder = SamplingNumber.builder(params, number -> {
+                Number given = given(number);
+                return given == null ? number.of(params) : given.doubleValue();
+            });
+            if (stages != null) {
+                builder.stages(SamplingStage.of(List.of(stages)));
+            }
             if (!logitBias.isEmpty()) {
-                params.logitBias(biases());
+                builder.logitBias(biases());
             }
             if (seed != null) {
-                params.seed(seed == -1 ? newSeed() : seed);
+                builder.seed(seed == -1 ? newSeed() : seed);
             }
-            return params.build();
+            return builder.build();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), "Invalid sampling option: " + e.getMessage(), e);
         }
+    }
+
+    private Number given(SamplingNumber number) {
+        return switch (number) {
+            case TEMPERATURE -> temperature;
+            case TOP_K -> topK;
+            case TOP_P -> topP;
+            case MIN_P -> minP;
+            case TYPICAL_P -> typicalP;
+            case REPEAT_PENALTY -> repeatPenalty;
+            case REPEAT_LAST_N -> repeatLastN;
+            case PRESENCE_PENALTY -> presencePenalty;
+            case FREQUENCY_PENALTY -> frequencyPenalty;
+            case DYNATEMP_RANGE -> dynamicRange;
+            case DYNATEMP_EXPONENT -> dynamicExponent;
+            case TOP_N_SIGMA -> topNSigma;
+            case XTC_PROBABILITY -> xtcProbability;
+            case XTC_THRESHOLD -> xtcThreshold;
+            case DRY_MULTIPLIER -> dryMultiplier;
+            case DRY_BASE -> dryBase;
+            case DRY_ALLOWED_LENGTH -> dryAllowedLength;
+            case DRY_PENALTY_LAST_N -> dryLastN;
+            case MIROSTAT -> mirostat;
+            case MIROSTAT_TAU -> mirostatTau;
+            case MIROSTAT_ETA -> mirostatEta;
+        };
     }
 
     private static long newSeed() {
         return ThreadLocalRandom.current().nextLong(1L << 32);
     }
 
-    private static <T> void given(T value, Consumer<T> setter) {
-        if (value != null) {
-            setter.accept(value);
-        }
-    }
-
-    /// Refuses what does not fit the model, which [#params] does not know.
+    /// {@return parameters for a model; what does not fit it is refused}
     ///
-    /// @param params from [#params]
+    /// @param params from [#params] or [#over]
     /// @param model the loaded model
     /// @throws ParameterException if a token is none of the model's
-    public void check(SamplingParams params, LoadedModel model) {
+    public SamplingParams of(SamplingParams params, LoadedModel model) {
         int vocabulary = model.config().vocabularySize();
         for (int token : params.logitBias().keySet()) {
             if (token >= vocabulary) {
                 throw noToken(Integer.toString(token), vocabulary);
             }
         }
+        List<String> texts = breakers == null
+                ? SamplingNumber.BREAKERS
+                : breakers.stream().filter(text -> !text.equals("none")).toList();
+        return params.toBuilder()
+                .dry(SamplingNumber.broken(params.dry(), texts, model.tokenizer()))
+                .build();
     }
 
     private ParameterException noToken(String token, int vocabulary) {

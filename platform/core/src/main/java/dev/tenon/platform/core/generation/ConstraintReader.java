@@ -1,6 +1,5 @@
 package dev.tenon.platform.core.generation;
 
-import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -37,18 +36,20 @@ final class ConstraintReader {
     private int[] forced = NONE;
     private int accepted;
     private boolean ended;
+    private int unmasked;
     private RuntimeException failure;
     /// How many of the forced tokens were taken.
     private int taken;
 
     /// Begins with the mask before the first token.
     ///
-    /// @param request has the constraint
+    /// @param constraint the constraint, for this reader alone
+    /// @param forces whether tokens that follow in any case are asked for
     /// @param vocabularySize tokens that a mask has
     /// @param onRead called when the generation need not be late any more, on another thread
-    ConstraintReader(GenerationRequest request, int vocabularySize, Runnable onRead) {
-        this.constraint = request.constraint().orElseThrow();
-        this.forces = request.logProbabilities() < 0; // those are wanted of all tokens
+    ConstraintReader(TokenConstraint constraint, boolean forces, int vocabularySize, Runnable onRead) {
+        this.constraint = constraint;
+        this.forces = forces;
         this.mask = new long[(vocabularySize + Long.SIZE - 1) / Long.SIZE];
         this.onRead = onRead;
         this.canBeQuick = constraint.quick(false);
@@ -58,6 +59,11 @@ final class ConstraintReader {
     /// {@return which tokens may come next, unless late}
     long[] mask() {
         return mask;
+    }
+
+    /// {@return how many of the next tokens need no mask, unless late}
+    int unmasked() {
+        return canBeQuick ? unmasked : 0;
     }
 
     /// {@return whether a token is still being read}
@@ -156,6 +162,7 @@ final class ConstraintReader {
             ended = constraint.isEnded();
             if (!ended) {
                 constraint.mask(mask);
+                unmasked = constraint.unmasked();
             }
         } catch (LateException e) {
             throw e;

@@ -8,6 +8,7 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.Sampler;
+import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.steps.SequenceTask;
 import dev.tenon.platform.core.steps.TokenSequence;
@@ -61,8 +62,11 @@ public final class GenerationTask extends SequenceTask {
         this.text = new TextOutput(tokenizer, request.stop(), sequence, events);
         this.sampler = sampler;
         int vocabularySize = model.config().vocabularySize();
-        this.reader = request.constraint().isEmpty() ? null : new ConstraintReader(request, vocabularySize, wake);
-        this.host = new HostSampling(request, sampler, sequence, vocabularySize, mask());
+        TokenConstraint rule = RuledTokens.of(request, tokenizer, vocabularySize);
+        boolean forces = request.logProbabilities() < 0; // those are wanted of all tokens
+        this.reader = rule == null ? null : new ConstraintReader(rule, forces, vocabularySize, wake);
+        long[] mask = reader == null ? null : reader.mask();
+        this.host = new HostSampling(request, sampler, sequence, vocabularySize, mask);
         this.prompt = new PromptProgress(sequence, events);
         this.drafts = drafts;
         this.contextLength = model.contextLength();
@@ -90,7 +94,7 @@ public final class GenerationTask extends SequenceTask {
 
     @Override
     protected long[] mask() {
-        return reader == null ? null : reader.mask();
+        return reader == null || reader.unmasked() > 0 ? null : reader.mask();
     }
 
     @Override
@@ -201,6 +205,9 @@ public final class GenerationTask extends SequenceTask {
         moved();
         prompt.ran(0);
         sampler.sampled(token);
+        if (reader != null) {
+            reader.accept(token);
+        }
         return publish(GeneratedToken.of(token)) ? next() : State.ENDED;
     }
 
@@ -259,6 +266,9 @@ public final class GenerationTask extends SequenceTask {
         int length = sequence.length() - sequence.leaving();
         int from = limit == 0 ? NO_LOGITS : length - 1;
         int most = Math.min(limit - generated, contextLength - length);
+        if (reader != null && reader.unmasked() > 0) {
+            most = Math.min(most, reader.unmasked());
+        }
         want(from, most > 0 && !host.needed() ? sampler.sampling().orElse(null) : null, most);
         // A proposal more than can be taken: the last row samples one, too.
         boolean more = prompt.allRan() && pending() == 1 && sequence.leaving() == 0;

@@ -12,8 +12,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
-/// Samples a token from logits on the host: log-probabilities first, then the request's processors,
-/// then the mask of its constraint, then its sampler.
+/// Samples a token from logits on the host: log-probabilities of the model first, then the request's processors,
+/// then the mask of its constraint, then its sampler, whose log-probabilities come last.
 final class HostSampling {
     private final GenerationRequest request;
     private final Sampler sampler;
@@ -23,7 +23,7 @@ final class HostSampling {
     private final long[] mask;
 
     private float[] logits;
-    /// The model's own logits, where log-probabilities are wanted.
+    /// Logits that log-probabilities are made of: the model's own, or logarithms of the sampler's probabilities.
     private float[] raw;
 
     HostSampling(GenerationRequest request, Sampler sampler, TokenHistory history, int vocabularySize, long[] mask) {
@@ -59,7 +59,23 @@ final class HostSampling {
             applyMask();
         }
         int id = sampler.sample(logits);
-        return request.logProbabilities() < 0 ? GeneratedToken.of(id) : withLogProbabilities(id);
+        if (request.logProbabilities() < 0) {
+            return GeneratedToken.of(id);
+        }
+        if (request.sampledProbabilities()) {
+            takeSampled();
+        }
+        return withLogProbabilities(id);
+    }
+
+    private void takeSampled() {
+        if (!sampler.probabilities(raw)) {
+            throw new IllegalArgumentException(
+                    "The sampler does not tell its probabilities; ask for those before sampling, or for another one");
+        }
+        for (int i = 0; i < raw.length; i++) {
+            raw[i] = (float) Math.log(raw[i]);
+        }
     }
 
     private void applyMask() {
@@ -86,7 +102,9 @@ final class HostSampling {
         double norm = max + Math.log(sum);
         List<Alternative> top = new ArrayList<>();
         for (int candidate : best(request.logProbabilities())) {
-            top.add(new Alternative(candidate, (float) (raw[candidate] - norm)));
+            if (!request.sampledProbabilities() || raw[candidate] != Float.NEGATIVE_INFINITY) {
+                top.add(new Alternative(candidate, (float) (raw[candidate] - norm)));
+            }
         }
         return new GeneratedToken(id, (float) (raw[id] - norm), top);
     }

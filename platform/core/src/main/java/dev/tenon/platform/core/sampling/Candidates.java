@@ -108,11 +108,33 @@ final class Candidates {
         }
         int best = 0;
         for (int i = 1; i < count; i++) {
-            if (logits[i] > logits[best] || (logits[i] == logits[best] && ids[i] < ids[best])) {
+            if (isBetter(i, best)) {
                 best = i;
             }
         }
         return best;
+    }
+
+    /// {@return whether one candidate comes before another: its logit is greater, or equal with a lower id}
+    ///
+    /// @param i position of the one
+    /// @param j position of the other
+    boolean isBetter(int i, int j) {
+        return logits[i] > logits[j] || logits[i] == logits[j] && ids[i] < ids[j];
+    }
+
+    /// Keeps the candidates whose logits reach a threshold, in the present order.
+    ///
+    /// @param threshold at most the greatest logit
+    void keepFrom(double threshold) {
+        int n = 0;
+        for (int i = 0; i < count; i++) {
+            if (logits[i] >= threshold) {
+                ids[n] = ids[i];
+                logits[n++] = logits[i];
+            }
+        }
+        truncate(n);
     }
 
     /// Keeps one candidate only.

@@ -1,19 +1,22 @@
 package dev.tenon.platform.core.sampling;
 
+import dev.tenon.api.text.DynamicTemperature;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.SamplingStage;
 import dev.tenon.api.text.TokenSampling;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 
-/// The platform's sampler: logit bias, penalties, top-k, typical-p, top-p, min-p, temperature, draw.
+/// The platform's sampler: logit bias, the steps of the parameters in their order, draw.
 ///
 /// Steps that would change nothing are left out. Random numbers come from [SplittableRandom] (SplitMix64)
 /// started with the seed, so the same seed, parameters and logits give the same tokens on every machine;
-/// each token that is not greedy uses one number, so that a device can go on where the host stopped.
-/// Greedy sampling without penalties or bias is one scan of the logits.
+/// each token that is not greedy uses one number, so that a device can go on where the host stopped, and one
+/// more for XTC, which no device has. Greedy sampling without penalties or bias is one scan of the logits.
 final class ChainSampler implements Sampler {
     private final int vocabularySize;
     private final SamplingParams params;
@@ -24,8 +27,15 @@ final class ChainSampler implements Sampler {
     private final SplittableRandom random;
     private long drawn;
     private final RecentTokens recent;
+    /// What counts for repetitions.
+    private final RecentTokens repeated;
+
     private final List<SamplingStep> steps;
+    /// The last step; null if the best token is taken.
+    private final Draw draw;
+
     private Candidates candidates;
+    private int last;
 
     /// Makes the sampler of one sequence.
     ///
@@ -41,52 +51,53 @@ final class ChainSampler implements Sampler {
                 ? params.toBuilder().seed(new SplittableRandom().nextLong()).build()
                 : params;
         random = new SplittableRandom(seeded.seed());
-        boolean penalised = params.repeatLastN() != 0
-                && (params.repeatPenalty() != 1 || params.frequencyPenalty() != 0 || params.presencePenalty() != 0);
-        boolean greedy = params.temperature() == 0 && params.typicalP() >= 1;
-        recent = new RecentTokens(penalised ? params.repeatLastN() : 0);
+        List<SamplingStage> active = params.activeStages();
+        recent = new RecentTokens(active.contains(SamplingStage.PENALTIES) ? params.repeatLastN() : 0);
+        repeated = new RecentTokens(
+                active.contains(SamplingStage.DRY) ? params.dry().lastN() : 0);
+        plain = params.logitsOnly();
+        plainGreedy = plain && params.isGreedy();
         List<SamplingStep> chain = new ArrayList<>();
         if (!params.logitBias().isEmpty()) {
             chain.add(new LogitBias(params.logitBias(), vocabularySize));
         }
-        if (penalised) {
-            chain.add(
-                    new Penalties(recent, params.repeatPenalty(), params.frequencyPenalty(), params.presencePenalty()));
-        }
-        plain = params.logitsOnly();
-        plainGreedy = plain && greedy;
-        if (!greedy) {
-            addFilters(chain, params);
-        }
-        if (params.temperature() != 1) {
-            chain.add(new Temperature(params.temperature()));
-        }
-        if (params.temperature() > 0) {
-            chain.add(new Draw(random));
+        active.forEach(stage -> chain.add(step(stage)));
+        draw = params.isGreedy() ? null : new Draw(random);
+        if (draw != null) {
+            boolean steered = params.mirostat().version() > 0;
+            chain.add(steered ? new MirostatDraw(params.mirostat(), draw) : draw);
         }
         steps = List.copyOf(chain);
     }
 
-    private static void addFilters(List<SamplingStep> chain, SamplingParams params) {
-        if (params.topK() > 0) {
-            chain.add(new TopK(params.topK()));
-        }
-        if (params.typicalP() < 1) {
-            chain.add(new TypicalP(params.typicalP()));
-        }
-        if (params.topP() < 1) {
-            chain.add(new TopP(params.topP()));
-        }
-        if (params.minP() > 0) {
-            chain.add(new MinP(params.minP()));
-        }
+    private SamplingStep step(SamplingStage stage) {
+        DynamicTemperature dynamic = params.dynamicTemperature();
+        return switch (stage) {
+            case PENALTIES ->
+                new Penalties(recent, params.repeatPenalty(), params.frequencyPenalty(), params.presencePenalty());
+            case DRY -> new DryPenalty(repeated, params.dry());
+            case TOP_N_SIGMA -> new TopNSigma(params.topNSigma());
+            case TOP_K -> new TopK(params.topK());
+            case TYP_P -> new TypicalP(params.typicalP());
+            case TOP_P -> new TopP(params.topP());
+            case MIN_P -> new MinP(params.minP());
+            case XTC -> new XtcCut(params.xtc().probability(), params.xtc().threshold(), random);
+            case TEMPERATURE ->
+                dynamic.range() > 0
+                        ? new EntropyTemperature(
+                                Math.max(0, params.temperature() - dynamic.range()),
+                                params.temperature() + dynamic.range(),
+                                dynamic.exponent())
+                        : new Temperature(params.temperature());
+        };
     }
 
     @Override
     public int sample(float[] logits) {
         Candidates.checkLength(logits.length, vocabularySize);
         if (plainGreedy) {
-            return Candidates.best(logits);
+            last = Candidates.best(logits);
+            return last;
         }
         if (candidates == null) {
             candidates = new Candidates(vocabularySize);
@@ -96,12 +107,28 @@ final class ChainSampler implements Sampler {
             step.apply(candidates);
         }
         drawn += draws();
-        return candidates.ids[candidates.argMax()];
+        last = draw == null ? candidates.ids[candidates.argMax()] : draw.token();
+        return last;
+    }
+
+    @Override
+    public boolean probabilities(float[] probabilities) {
+        Candidates.checkLength(probabilities.length, vocabularySize);
+        Arrays.fill(probabilities, 0);
+        if (draw == null) {
+            probabilities[last] = 1;
+            return true;
+        }
+        double sum = candidates.softmax();
+        for (int i = 0; i < candidates.count; i++) {
+            probabilities[candidates.ids[i]] = (float) (candidates.weights[i] / sum);
+        }
+        return true;
     }
 
     /// Random numbers that a token uses up.
     private int draws() {
-        return params.temperature() > 0 ? 1 : 0;
+        return draw == null ? 0 : 1;
     }
 
     @Override
@@ -127,5 +154,6 @@ final class ChainSampler implements Sampler {
                     "Token " + token + " is outside the vocabulary; expected 0 to " + (vocabularySize - 1));
         }
         recent.add(token);
+        repeated.add(token);
     }
 }

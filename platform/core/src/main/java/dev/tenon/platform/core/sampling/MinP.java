@@ -14,13 +14,6 @@ record MinP(float p) implements SamplingStep {
             c.keepOnly(c.argMax());
             return;
         }
-        int n = 0;
-        for (int i = 0; i < c.count; i++) {
-            if (c.logits[i] >= threshold) {
-                c.ids[n] = c.ids[i];
-                c.logits[n++] = c.logits[i];
-            }
-        }
-        c.truncate(n);
+        c.keepFrom(threshold);
     }
 }

@@ -53,6 +53,14 @@ final class RecentTokens {
         return size;
     }
 
+    /// {@return a token}
+    ///
+    /// @param index 0 for the last one, up to [#size()] - 1
+    int fromEnd(int index) {
+        int at = start + size - 1 - index;
+        return ring[at < size ? at : at - size];
+    }
+
     /// Visits each different token once.
     ///
     /// @param visitor gets id and number of occurrences

@@ -274,7 +274,7 @@ public abstract class SequenceTask {
         } catch (RuntimeException | Error e) {
             fail(e);
         }
-        return next() == State.QUEUED && proposals.length == 0;
+        return next() == State.QUEUED && proposals.length == 0 && !late();
     }
 
     /// Has the task end after the step, unless it has failed before. An error, such as a class that

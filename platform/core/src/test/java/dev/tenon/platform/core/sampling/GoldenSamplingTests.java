@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tenon.api.text.Dry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
@@ -32,7 +34,7 @@ class GoldenSamplingTests {
 
     @Test
     void theGoldenDataHasAllItsCases() throws IOException {
-        assertEquals(121, cases().size());
+        assertEquals(174, cases().size());
     }
 
     private static JsonNode cases() throws IOException {
@@ -70,6 +72,24 @@ class GoldenSamplingTests {
             case "top_p" -> new TopP(f(s, "p"));
             case "min_p" -> new MinP(f(s, "p"));
             case "typical" -> new TypicalP(f(s, "p"));
+            case "temp_ext" ->
+                new EntropyTemperature(Math.max(0, f(s, "t") - f(s, "d")), f(s, "t") + f(s, "d"), f(s, "e"));
+            case "top_n_sigma" -> new TopNSigma(f(s, "n"));
+            case "xtc" -> new XtcCut(f(s, "p"), f(s, "t"), new SplittableRandom(1));
+            case "dry" -> {
+                List<List<Integer>> breakers = new ArrayList<>();
+                s.get("breakers")
+                        .forEach(breaker -> breakers.add(
+                                Arrays.stream(ints(breaker)).boxed().toList()));
+                yield new DryPenalty(
+                        recent(s),
+                        new Dry(
+                                f(s, "mult"),
+                                f(s, "base"),
+                                s.get("allowed").asInt(),
+                                s.get("last_n").asInt(),
+                                breakers));
+            }
             case "penalties" -> new Penalties(recent(s), f(s, "repeat"), f(s, "freq"), f(s, "present"));
             default -> throw new IllegalArgumentException("unknown step " + s);
         };

@@ -1,14 +1,20 @@
 package dev.tenon.platform.server.fields;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.http.RequestException;
 import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
+import dev.tenon.api.text.TokenRules;
 import dev.tenon.platform.core.control.NamedRules;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /// The fields that choose samplers, logits processors and constraints of bundles, as `ID` or `ID=ARGUMENT`.
 public final class RuleFields {
@@ -17,7 +23,48 @@ public final class RuleFields {
     private static final String CONSTRAINT = "constraint";
     private static final int MOST_PROCESSORS = 8;
 
+    private static final int MOST_STOPS = 128;
+    private static final int MOST_WORDS = 1024;
+    private static final int MOST_TOKENS = 1 << 20;
+
     private RuleFields() {}
+
+    /// {@return which tokens a request's replies may have, and which end them}
+    ///
+    /// @param body the request
+    /// @param model the model
+    /// @throws RequestException (400) if a token is none of the model's, or a word is empty
+    public static TokenRules tokens(Body body, LoadedModel model) {
+        List<List<Integer>> words = new ArrayList<>();
+        for (String word : body.texts("bad_words", MOST_WORDS)) {
+            if (word.isBlank()) {
+                throw RequestException.invalid("bad_words", "A word in bad_words is blank; leave it out.");
+            }
+            // In the middle of a text words have a blank before them, which belongs to their first token.
+            for (String form : List.of(word, " " + word.stripLeading())) {
+                words.add(IntStream.of(model.tokenizer().encode(form, false, false))
+                        .boxed()
+                        .toList());
+            }
+        }
+        return new TokenRules(
+                (int) body.whole("min_tokens", 0, Integer.MAX_VALUE, 0),
+                ids(body, "stop_token_ids", MOST_STOPS, model),
+                words,
+                ids(body, "allowed_token_ids", MOST_TOKENS, model));
+    }
+
+    private static Set<Integer> ids(Body body, String field, int most, LoadedModel model) {
+        int size = model.config().vocabularySize();
+        Set<Integer> ids = new HashSet<>();
+        for (JsonNode id : body.array(field, most)) {
+            if (!id.isIntegralNumber() || !id.canConvertToInt() || id.asInt() < 0 || id.asInt() >= size) {
+                throw body.wrong(field, "token ids from 0 to " + (size - 1));
+            }
+            ids.add(id.asInt());
+        }
+        return ids;
+    }
 
     /// {@return what makes the samplers of a request's replies; null if it names none}
     ///

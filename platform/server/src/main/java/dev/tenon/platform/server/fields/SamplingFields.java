@@ -5,35 +5,36 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.http.RequestException;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.SamplingStage;
+import dev.tenon.platform.core.control.SamplingNumber;
+import dev.tenon.platform.server.http.Exchange;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /// The fields that say how tokens are sampled, of all end points that generate.
 public final class SamplingFields {
     /// The fields.
     public static final FieldTable TABLE = FieldTable.of(
-            "temperature top_p top_k min_p typical_p repeat_penalty repetition_penalty repeat_last_n presence_penalty"
-                    + " frequency_penalty seed logit_bias(ids or texts; −100 or false bans)"
-                    + " ignore_eos(tokens that end a text are banned) priority(lower goes first)"
+            Stream.of(SamplingNumber.values()).map(SamplingNumber::field).collect(Collectors.joining(" "))
+                    + " repetition_penalty samplers(the steps and their order) dry_sequence_breakers seed"
+                    + " logit_bias(ids or texts; −100 or false bans)"
+                    + " ignore_eos(tokens that end a text are banned) min_tokens stop_token_ids bad_words"
+                    + " allowed_token_ids post_sampling_probs(log-probabilities are those after sampling)"
+                    + " priority(lower goes first)"
                     + " lora(id and scale of each adapter that is used, in their order from 0; else those with"
                     + " their own scales) sampler(of a bundle) logits_processors(of bundles) constraint(of a bundle)",
-            "mirostat_tau mirostat_eta dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers"
-                    + " xtc_threshold dynatemp_exponent", // what switches them on is refused
-            Map.ofEntries(
-                    Map.entry("mirostat", "Leave it out."),
-                    Map.entry("dry_multiplier", "Use repeat_penalty."),
-                    Map.entry("xtc_probability", "Leave it out."),
-                    Map.entry("top_n_sigma", "Use min_p."),
-                    Map.entry("dynatemp_range", "Use temperature."),
-                    Map.entry("samplers", "The order of the steps is fixed."),
-                    Map.entry("min_tokens", "Use ignore_eos with a limit."),
-                    Map.entry("stop_token_ids", "Use stop."),
-                    Map.entry("bad_words", "Use logit_bias."),
-                    Map.entry("allowed_token_ids", "Use logit_bias.")));
+            "",
+            Map.of());
 
+    private static final String STAGES = "samplers";
+    private static final String BREAKERS = "dry_sequence_breakers";
+    private static final int MOST_STAGES = 16;
+    private static final int MOST_BREAKERS = 64;
     private static final int MOST_BIASES = 1024;
     private static final int MOST_STOPS = 16;
     private static final int LONGEST_STOP = 1000;
@@ -50,19 +51,37 @@ public final class SamplingFields {
         float repeat = body.number("repetition_penalty", 0.01, 100, standard.repeatPenalty());
         long random = ThreadLocalRandom.current().nextLong(1L << 31);
         long seed = body.whole("seed", Long.MIN_VALUE, Long.MAX_VALUE, random);
-        return standard.toBuilder()
-                .temperature(body.number("temperature", 0, 100, standard.temperature()))
-                .topP(Math.max(body.number("top_p", 0, 1, standard.topP()), Float.MIN_NORMAL))
-                .topK((int) Math.max(0, body.whole("top_k", -1, Integer.MAX_VALUE, standard.topK())))
-                .minP(body.number("min_p", 0, 1, standard.minP()))
-                .typicalP(Math.max(body.number("typical_p", 0, 1, standard.typicalP()), Float.MIN_NORMAL))
-                .repeatPenalty(body.number("repeat_penalty", 0.01, 100, repeat))
-                .repeatLastN((int) body.whole("repeat_last_n", -1, 1 << 20, standard.repeatLastN()))
-                .presencePenalty(body.number("presence_penalty", -2, 2, standard.presencePenalty()))
-                .frequencyPenalty(body.number("frequency_penalty", -2, 2, standard.frequencyPenalty()))
+        SamplingParams own = standard.toBuilder().repeatPenalty(repeat).build();
+        SamplingParams params = SamplingNumber.builder(own, number -> number(body, number, number.of(own)))
+                .stages(stages(body, standard))
                 .logitBias(biases(body, model))
                 .seed(seed == -1 ? random : seed)
                 .build();
+        if (model == null) {
+            return params;
+        }
+        List<String> breakers = body.has(BREAKERS) ? body.texts(BREAKERS, MOST_BREAKERS) : SamplingNumber.BREAKERS;
+        return params.toBuilder()
+                .dry(SamplingNumber.broken(params.dry(), breakers, model.tokenizer()))
+                .build();
+    }
+
+    private static double number(Body body, SamplingNumber number, double otherwise) {
+        return number.isWhole()
+                ? body.whole(number.field(), (long) number.least(), (long) number.most(), (long) otherwise)
+                : body.number(number.field(), number.least(), number.most(), (float) otherwise);
+    }
+
+    private static List<SamplingStage> stages(Body body, SamplingParams standard) {
+        if (!body.has(STAGES)) {
+            return standard.stages();
+        }
+        try {
+            return SamplingStage.of(body.texts(STAGES, MOST_STAGES));
+        } catch (IllegalArgumentException e) {
+            throw RequestException.invalid(STAGES, "samplers: " + Exchange.printable(e.getMessage()) + ".")
+                    .because(e);
+        }
     }
 
     /// Refuses values that requests cannot have, but for biases.

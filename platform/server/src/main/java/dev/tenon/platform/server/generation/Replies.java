@@ -17,6 +17,7 @@ import dev.tenon.api.http.RequestException;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
+import dev.tenon.api.text.TokenRules;
 import dev.tenon.platform.server.fields.AdapterFields;
 import dev.tenon.platform.server.fields.RuleFields;
 import dev.tenon.platform.server.fields.SamplingFields;
@@ -203,6 +204,7 @@ public final class Replies {
                 AdapterFields.read(settings.body(), served.spec().request(), served.adapters());
         TokenConstraint constraint = RuleFields.constraint(settings.body(), model, rule);
         SamplerProvider sampler = RuleFields.sampler(settings.body(), model, sampling);
+        TokenRules rules = RuleFields.tokens(settings.body(), model);
         List<Choice> choices = new ArrayList<>();
         for (int i = 0; i < settings.choices(); i++) {
             Heard heard = outputs.apply(i);
@@ -219,10 +221,12 @@ public final class Replies {
                     .stop(settings.stop())
                     .ignoreEndOfGeneration(settings.ignoreEnd())
                     .logProbabilities(settings.logProbabilities())
+                    .sampledProbabilities(settings.body().flag("post_sampling_probs", false))
                     .priority(settings.priority())
                     .group(exchange.principal())
                     .processors(RuleFields.processors(settings.body(), model))
                     .constraint(constraint)
+                    .rules(rules)
                     .build();
             heard.output().asks(request);
             choices.add(new Choice(request, adapters, listener, usage -> end(usage, heard, listener, settings.stop())));

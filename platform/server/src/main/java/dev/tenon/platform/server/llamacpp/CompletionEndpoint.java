@@ -89,21 +89,20 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
                     .map(prompt -> prompt.tokens().apply(lease.model()))
                     .toList();
             for (int i = 0; i < prompts.size(); i++) {
-                NativeReply reply = new NativeReply(
-                        exchange,
-                        i,
-                        served.spec().name(),
-                        stream,
-                        body.flag("return_tokens", false),
-                        body.whole("n_probs", 0, Integer.MAX_VALUE, 0) > 0);
-                Replies.Counts counts =
-                        replies.complete(exchange, served, lease, tokens.get(i), format, settings, index -> reply);
-                whole.add(reply.finish(
-                        counts, prompts.get(i).text(), lease.model().contextLength()));
+                List<NativeReply> replied = new ArrayList<>();
+                int first = whole.size();
+                replies.complete(exchange, served, lease, tokens.get(i), format, settings, index -> {
+                    replied.add(new NativeReply(
+                            exchange, first + index, served.spec().name(), stream, body));
+                    return replied.getLast();
+                });
+                for (NativeReply reply : replied) {
+                    whole.add(reply.finish(prompts.get(i).text(), lease.model().contextLength()));
+                }
             }
         }
         if (!stream) {
-            exchange.json(array ? whole : whole.get(0));
+            exchange.json(array || settings.choices() > 1 ? whole : whole.get(0));
         }
     }
 

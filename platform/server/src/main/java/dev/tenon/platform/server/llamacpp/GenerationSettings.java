@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.core.control.SamplingNumber;
 
 /// Writes how tokens are sampled, by the names of requests.
 final class GenerationSettings {
@@ -14,16 +15,17 @@ final class GenerationSettings {
     ///
     /// @param sampling of the model
     static ObjectNode of(SamplingParams sampling) {
-        return Json.object()
-                .put("temperature", sampling.temperature())
-                .put("top_k", sampling.topK())
-                .put("top_p", sampling.topP())
-                .put("min_p", sampling.minP())
-                .put("typical_p", sampling.typicalP())
-                .put("repeat_penalty", sampling.repeatPenalty())
-                .put("repeat_last_n", sampling.repeatLastN())
-                .put("presence_penalty", sampling.presencePenalty())
-                .put("frequency_penalty", sampling.frequencyPenalty());
+        ObjectNode settings = Json.object();
+        for (SamplingNumber number : SamplingNumber.values()) {
+            if (number.isWhole()) {
+                settings.put(number.field(), (int) number.of(sampling));
+            } else {
+                settings.put(number.field(), (float) number.of(sampling));
+            }
+        }
+        ArrayNode stages = settings.putArray("samplers");
+        sampling.stages().forEach(stage -> stages.add(stage.id()));
+        return settings;
     }
 
     /// {@return what held for a reply, with the seed that makes the same one again}

@@ -10,19 +10,18 @@ import java.util.Map;
 final class NativeFields {
     /// The fields of a request, but for those of its prompt.
     static final FieldTable TABLE = FieldTable.of(
-                    "model n_predict stream stop n_probs return_tokens grammar json_schema",
+                    "model n_predict stream stop n_probs n_cmpl n return_tokens grammar json_schema",
                     "cache_prompt n_keep n_discard n_cache_reuse id_slot timings_per_token",
                     Map.ofEntries(
                             Map.entry("n_indent", "Leave it out."),
                             Map.entry("min_keep", "Leave it out."),
                             Map.entry("t_max_predict_ms", "Use n_predict."),
                             Map.entry("response_fields", "Leave it out."),
-                            Map.entry("return_progress", "Leave it out."),
-                            Map.entry("post_sampling_probs", "Leave it out: n_probs are those before sampling."),
-                            Map.entry("n_cmpl", "Send several requests.")))
+                            Map.entry("return_progress", "Leave it out.")))
             .and(SamplingFields.TABLE);
 
     private static final int MOST_LOG_PROBABILITIES = 20;
+    private static final int MOST_CHOICES = 128;
 
     private NativeFields() {}
 
@@ -34,7 +33,7 @@ final class NativeFields {
         boolean tokens = body.flag("return_tokens", false);
         return new ReplySettings(
                 body,
-                1,
+                (int) body.whole("n_cmpl", 1, MOST_CHOICES, body.whole("n", 1, MOST_CHOICES, 1)),
                 (int) Math.max(-1, body.whole("n_predict", Integer.MIN_VALUE, Integer.MAX_VALUE, -1)),
                 SamplingFields.stops(body, "stop"),
                 top > 0 || tokens ? top : -1, // ids come with log-probabilities

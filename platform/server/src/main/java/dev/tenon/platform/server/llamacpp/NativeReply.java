@@ -8,8 +8,8 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.generation.ChoiceOutput;
-import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.generation.ReplyListener;
 import dev.tenon.platform.server.http.EventStream;
 import dev.tenon.platform.server.http.Exchange;
@@ -24,6 +24,7 @@ final class NativeReply implements ChoiceOutput {
     private final String model;
     private final boolean tokens;
     private final boolean probabilities;
+    private final boolean sampled;
     private final int index;
     private final StringBuilder text = new StringBuilder();
     private ReplyListener listener;
@@ -31,17 +32,17 @@ final class NativeReply implements ChoiceOutput {
     private Ending ending;
 
     /// @param exchange whose request it is
-    /// @param index of the prompt in the request
+    /// @param index of the reply among those to the request
     /// @param model what the model is called
     /// @param stream whether parts are sent as they come
-    /// @param tokens whether parts come with their token ids
-    /// @param probabilities whether parts come with log-probabilities
-    NativeReply(Exchange exchange, int index, String model, boolean stream, boolean tokens, boolean probabilities) {
+    /// @param body says what parts come with: token ids, log-probabilities, or probabilities after sampling
+    NativeReply(Exchange exchange, int index, String model, boolean stream, Body body) {
         this.index = index;
         this.model = model;
         this.events = stream ? exchange.events() : null;
-        this.tokens = tokens;
-        this.probabilities = probabilities;
+        this.tokens = body.flag("return_tokens", false);
+        this.probabilities = body.whole("n_probs", 0, Integer.MAX_VALUE, 0) > 0;
+        this.sampled = body.flag("post_sampling_probs", false);
     }
 
     @Override
@@ -97,7 +98,7 @@ final class NativeReply implements ChoiceOutput {
             ArrayNode array = part.putArray("completion_probabilities");
             for (GeneratedToken token : taken) {
                 ObjectNode entry = entry(array, token.id(), token.logProbability());
-                ArrayNode top = entry.putArray("top_logprobs");
+                ArrayNode top = entry.putArray(sampled ? "top_probs" : "top_logprobs");
                 token.top().forEach(other -> entry(top, other.id(), other.logProbability()));
             }
         }
@@ -111,32 +112,35 @@ final class NativeReply implements ChoiceOutput {
         for (byte each : tokenizer.bytes(id)) {
             bytes.add(each & 0xFF);
         }
-        return entry.put("logprob", Wire.finite(logProbability));
+        return sampled
+                ? entry.put("prob", Math.exp(logProbability))
+                : entry.put("logprob", Wire.finite(logProbability));
     }
 
     /// Ends the reply, in a stream with an event.
     ///
-    /// @param counts counts of the reply
     /// @param prompt the prompt, if it was a text; else null
     /// @param context positions of the sequence
     /// @return the whole reply of a plain answer
-    ObjectNode finish(Replies.Counts counts, String prompt, int context) {
-        boolean full = ending.reason() == ChatEnd.LENGTH && counts.prompt() + counts.generated() >= context;
+    ObjectNode finish(String prompt, int context) {
+        Usage usage = ending.usage();
+        int read = usage.promptTokens() + usage.cachedTokens();
+        boolean full = ending.reason() == ChatEnd.LENGTH && read + usage.generatedTokens() >= context;
         ObjectNode last = withTokens(
                         Json.object().put("index", index).put("content", events == null ? text.toString() : ""))
                 .put("id_slot", 0)
                 .put("stop", true)
                 .put("model", model)
-                .put("tokens_predicted", counts.generated())
-                .put("tokens_evaluated", counts.prompt())
+                .put("tokens_predicted", usage.generatedTokens())
+                .put("tokens_evaluated", read)
                 .put("prompt", prompt == null ? "" : prompt)
                 .put("has_new_line", text.indexOf("\n") >= 0)
                 .put("truncated", full)
                 .put("stop_type", stopType())
                 .put("stopping_word", ending.stopText() == null ? "" : ending.stopText())
-                .put("tokens_cached", counts.cached());
+                .put("tokens_cached", usage.cachedTokens());
         last.set("generation_settings", GenerationSettings.of(request, context));
-        last.set("timings", timings(ending.usage()));
+        last.set("timings", timings(usage));
         if (events != null) {
             events.send(last);
         }

@@ -17,11 +17,11 @@ import java.util.Map;
 public record Options(Body body) {
     /// The fields of the options.
     public static final FieldTable FIELDS = FieldTable.of(
-            "num_predict num_ctx stop temperature top_k top_p min_p typical_p repeat_last_n repeat_penalty"
-                    + " presence_penalty frequency_penalty seed",
-            "num_keep num_batch num_gpu main_gpu num_thread use_mmap use_mlock low_vram numa vocab_only f16_kv"
-                    + " logits_all embedding_only mirostat_tau mirostat_eta draft_num_predict",
-            Map.of("mirostat", "Leave it out."));
+                    "num_predict num_ctx stop",
+                    "num_keep num_batch num_gpu main_gpu num_thread use_mmap use_mlock low_vram numa vocab_only f16_kv"
+                            + " logits_all embedding_only draft_num_predict",
+                    Map.of())
+            .and(SamplingFields.TABLE);
 
     private static final int MOST_LOG_PROBABILITIES = 20;
 
@@ -55,8 +55,8 @@ public record Options(Body body) {
                 (int) Math.max(-1, body.whole("num_predict", Integer.MIN_VALUE, Integer.MAX_VALUE, -1)),
                 SamplingFields.stops(body, "stop"),
                 logProbabilities ? top : -1,
-                false,
-                0);
+                body.flag("ignore_eos", false),
+                SamplingFields.priority(body));
     }
 
     /// Takes note of a longer context than the model was loaded with: the request has that one.
