@@ -17,6 +17,8 @@ public final class ChatRequest {
     private final TextFormat format;
     private final Map<String, Object> variables;
     private final boolean continued;
+    private final int reasoningBudget;
+    private final String reasoningMessage;
 
     private ChatRequest(Builder builder) {
         turns = List.copyOf(builder.turns);
@@ -26,6 +28,8 @@ public final class ChatRequest {
         format = builder.format;
         variables = Collections.unmodifiableMap(new LinkedHashMap<>(builder.variables));
         continued = builder.continued;
+        reasoningBudget = builder.reasoningBudget;
+        reasoningMessage = builder.reasoningMessage;
     }
 
     /// {@return a request of one turn of the user}
@@ -49,7 +53,9 @@ public final class ChatRequest {
                 .severalCalls(severalCalls)
                 .format(format)
                 .variables(variables)
-                .continued(continued);
+                .continued(continued)
+                .reasoningBudget(reasoningBudget)
+                .reasoningMessage(reasoningMessage);
     }
 
     /// {@return the turns, oldest first; unmodifiable}
@@ -92,6 +98,16 @@ public final class ChatRequest {
         return continued;
     }
 
+    /// {@return most tokens of the reply's reasoning; -1 for no limit}
+    public int reasoningBudget() {
+        return reasoningBudget;
+    }
+
+    /// {@return what stands at the end of reasoning that the limit ends}
+    public String reasoningMessage() {
+        return reasoningMessage;
+    }
+
     /// Builds requests. For one thread.
     public static final class Builder {
         private final List<ChatTurn> turns = new ArrayList<>();
@@ -101,6 +117,8 @@ public final class ChatRequest {
         private TextFormat format = TextFormat.any();
         private Map<String, Object> variables = Map.of();
         private boolean continued;
+        private int reasoningBudget = -1;
+        private String reasoningMessage = "";
 
         private Builder() {}
 
@@ -191,6 +209,28 @@ public final class ChatRequest {
         /// @return this
         public Builder continued(boolean goesOn) {
             continued = goesOn;
+            return this;
+        }
+
+        /// Sets the most tokens of the reply's reasoning; no limit by default. After them the message and the mark
+        /// that ends reasoning follow in any case, and the model goes on with its answer.
+        ///
+        /// @param tokens how many; 0 for no reasoning, -1 for no limit
+        /// @return this
+        public Builder reasoningBudget(int tokens) {
+            if (tokens < -1) {
+                throw new IllegalArgumentException("reasoningBudget is " + tokens + "; expected -1 or more");
+            }
+            reasoningBudget = tokens;
+            return this;
+        }
+
+        /// Sets what stands at the end of reasoning that the limit ends; nothing by default.
+        ///
+        /// @param text such as a sentence by which the model comes to its answer
+        /// @return this
+        public Builder reasoningMessage(String text) {
+            reasoningMessage = Objects.requireNonNull(text, "text");
             return this;
         }
 

@@ -2,7 +2,7 @@
 /// [ChatEvents]: text, reasoning and calls of tools.
 ///
 /// May change incompatibly until 1.0: import `[0.3,0.4)`.
-@Version("0.3.0")
+@Version("0.4.0")
 @Export
 package dev.tenon.api.chat;
 

@@ -52,11 +52,17 @@ final class TemplateChat implements ChatModel {
 
     @Override
     public Optional<TokenConstraint> constraint(ChatRequest request, ChatPrompt prompt) {
-        if (isFree(request)) {
+        int budget = request.reasoningBudget();
+        if (isFree(request) && budget < 0) {
             return Optional.empty();
         }
         TemplateFormat format = template(request).format();
-        return constraint(request, format, thinks(request, format, prompt));
+        boolean thinking = thinks(request, format, prompt);
+        Optional<TokenConstraint> rule = isFree(request) ? Optional.empty() : constraint(request, format, thinking);
+        return budget < 0
+                ? rule
+                : Optional.of(ReasoningBudget.of(
+                        budget, request.reasoningMessage(), format, thinking, model.tokenizer(), rule.orElse(null)));
     }
 
     @Override

@@ -20,6 +20,7 @@ import dev.tenon.platform.server.TenonServer;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.folder.FolderStore;
 import dev.tenon.platform.server.http.HttpLimits;
+import dev.tenon.platform.server.models.ChatDefaults;
 import dev.tenon.platform.server.models.KeepAlive;
 import dev.tenon.platform.server.models.ModelSpec;
 import dev.tenon.platform.server.models.Preset;
@@ -140,6 +141,18 @@ public final class ServeCommand implements TenonCommand {
     private boolean embeddings;
 
     @Option(
+            names = "--reasoning-budget",
+            paramLabel = "N",
+            description = "Most tokens of the reasoning of a reply; 0: none, -1: no limit (default: -1).")
+    private String reasoningBudget;
+
+    @Option(
+            names = "--reasoning-budget-message",
+            paramLabel = "TEXT",
+            description = "What stands at the end of reasoning that the budget ends.")
+    private String reasoningMessage;
+
+    @Option(
             names = "--drain-timeout",
             paramLabel = "SECONDS",
             description = "Time that running requests have to end at SIGTERM or Ctrl-C (default: 30).")
@@ -234,6 +247,11 @@ public final class ServeCommand implements TenonCommand {
                 .queue((int) number(ServeSettings.QUEUE, queue))
                 .modelMemory(number(ServeSettings.MEMORY, memory) << 20)
                 .keepAlive(Duration.ofSeconds(seconds))
+                .chatDefaults(new ChatDefaults(
+                        (int) number(ServeSettings.REASONING_BUDGET, reasoningBudget),
+                        value(ServeSettings.REASONING_MESSAGE, reasoningMessage),
+                        efforts(),
+                        value(ServeSettings.CALLER_HEADER, null).equals("on")))
                 .embeddings(embeddings || value(ServeSettings.EMBEDDINGS, null).equals("on"))
                 .metricsWithoutKey(value(ServeSettings.OPEN_METRICS, null).equals("on"))
                 .endpointEnd(drainTimes().limit())
@@ -276,6 +294,20 @@ public final class ServeCommand implements TenonCommand {
             builder.model(spec(called, request));
         }
         return builder;
+    }
+
+    private Map<String, Integer> efforts() {
+        Map<String, Integer> efforts = new LinkedHashMap<>();
+        for (String pair : list(ServeSettings.EFFORTS, null)) {
+            if (!pair.matches("[a-z]+=(-1|\\d{1,9})")) {
+                throw new TenonException(
+                        ErrorCode.CONFIG,
+                        ServeSettings.EFFORTS.name() + " has '" + pair
+                                + "'; expected a name and tokens, such as low=1024.");
+            }
+            efforts.put(pair.substring(0, pair.indexOf('=')), Integer.parseInt(pair.substring(pair.indexOf('=') + 1)));
+        }
+        return efforts;
     }
 
     private LoadRequest request(Path file) {

@@ -76,6 +76,24 @@ public final class ServeSettings implements SettingsSource {
     static final Setting OPEN_METRICS =
             Setting.flag("serve.metrics-no-key", false, "Lets /metrics be read without a key.");
 
+    static final Setting REASONING_BUDGET = Setting.integer(
+            "serve.reasoning-budget",
+            -1,
+            -1,
+            Integer.MAX_VALUE,
+            "Most tokens of the reasoning of a reply where a request says nothing; 0: none, -1: no limit.");
+    static final Setting REASONING_MESSAGE = Setting.text(
+            "serve.reasoning-budget-message", "", "What stands at the end of reasoning that a budget ends.");
+    static final Setting EFFORTS = Setting.text(
+            "serve.reasoning-efforts",
+            "none=0,minimal=512,low=1024,medium=8192,high=-1",
+            "Budgets by values of reasoning_effort, for models whose template does not read it; -1: no limit.");
+    static final Setting CALLER_HEADER = Setting.flag(
+            "serve.drop-caller-header",
+            true,
+            "Leaves a first line of the system message out in which a client tells about itself, such as"
+                    + " x-anthropic-billing-header: it changes with each request, and keeps the rest from the cache.");
+
     private static final List<Setting> ALL = List.of(
             HOST,
             PORT,
@@ -92,6 +110,10 @@ public final class ServeSettings implements SettingsSource {
             CONTEXT,
             QUEUE,
             EMBEDDINGS,
+            REASONING_BUDGET,
+            REASONING_MESSAGE,
+            EFFORTS,
+            CALLER_HEADER,
             BODY,
             CONNECTIONS,
             DRAIN,

@@ -9,6 +9,7 @@ import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Route;
 import dev.tenon.platform.server.llamacpp.LlamaRoutes;
 import dev.tenon.platform.server.metrics.PrometheusText;
+import dev.tenon.platform.server.models.ChatDefaults;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.ollama.OllamaRoutes;
@@ -42,6 +43,7 @@ final class Routes {
     /// @param manager changes the models
     /// @param catalog the models
     /// @param generations runs generations
+    /// @param defaults what holds where conversations say nothing
     /// @param metrics what `/metrics` tells
     /// @param openMetrics whether those need no key
     /// @param ready whether the server takes work
@@ -50,11 +52,12 @@ final class Routes {
             ModelManager manager,
             ModelCatalog catalog,
             Generations generations,
+            ChatDefaults defaults,
             MetricsSource metrics,
             boolean openMetrics,
             BooleanSupplier ready,
             List<Route> page) {
-        Replies replies = new Replies(generations);
+        Replies replies = new Replies(generations, defaults);
         List<Route> routes = new ArrayList<>(page);
         routes.addAll(ProvidedRoutes.of(new HealthEndpoints(ready)));
         routes.add(new Route(GET, "/metrics", openMetrics, exchange -> {

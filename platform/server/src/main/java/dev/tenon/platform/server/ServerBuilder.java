@@ -6,6 +6,7 @@ import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.platform.core.control.BundleControl;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.http.HttpLimits;
+import dev.tenon.platform.server.models.ChatDefaults;
 import dev.tenon.platform.server.models.ModelLimits;
 import dev.tenon.platform.server.models.ModelSpec;
 import dev.tenon.platform.server.models.ModelStore;
@@ -44,6 +45,7 @@ public final class ServerBuilder {
     final List<EndpointProvider> endpoints = new ArrayList<>();
     Duration endpointEnd = ENDPOINT_END;
     HandOver before;
+    ChatDefaults chatDefaults = ChatDefaults.STANDARD;
     private int parallel = PARALLEL;
     private int context;
     private int queue = QUEUE;
@@ -275,6 +277,16 @@ public final class ServerBuilder {
     /// @return this
     public ServerBuilder endpointEnd(Duration limit) {
         endpointEnd = limit;
+        return this;
+    }
+
+    /// Sets what holds where conversations say nothing: how long models think, what leaves system messages;
+    /// [ChatDefaults#STANDARD] by default.
+    ///
+    /// @param defaults what
+    /// @return this
+    public ServerBuilder chatDefaults(ChatDefaults defaults) {
+        chatDefaults = defaults;
         return this;
     }
 

@@ -70,6 +70,7 @@ public final class TenonServer implements AutoCloseable {
                 manager,
                 models,
                 generations,
+                options.chatDefaults,
                 source,
                 options.openMetrics,
                 this::isReady,

@@ -269,7 +269,7 @@ class LlamaTests {
 
     @Test
     void whatIsNotSupportedIsRefusedByName() throws Exception {
-        for (String field : List.of("n_cmpl", "t_max_predict_ms", "samplers", "colour")) {
+        for (String field : List.of("min_keep", "t_max_predict_ms", "samplers", "colour")) {
             JsonNode error = server.error(400, "/completion", "{" + GREEDY + ",\"" + field + "\":1}");
             assertEquals(field, error.get("param").asText());
         }

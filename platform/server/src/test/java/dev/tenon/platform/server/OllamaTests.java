@@ -241,8 +241,8 @@ class OllamaTests {
                 .startsWith("images"));
         assertTrue(error(400, "/api/generate", GENERATE + ",\"suffix\":\".\"}").contains("suffix"));
         assertTrue(error(400, "/api/chat", CHAT + ",\"think\":true}").contains("does not support thinking"));
-        assertTrue(error(400, "/api/chat", CHAT.replace("num_predict", "mirostat") + "}")
-                .startsWith("mirostat"));
+        assertTrue(error(400, "/api/chat", CHAT.replace("num_predict", "mirostat_tau\":-1,\"x") + "}")
+                .contains("mirostat_tau"));
         assertTrue(error(400, "/api/create", "{\"model\":\"x\",\"from\":\"story\"}")
                 .contains("--models-dir"));
         assertTrue(error(404, "/api/chat", CHAT.replace("story", "none") + "}").contains("not found"));

@@ -50,7 +50,7 @@ final class Chat {
         this.input = input;
         this.settings = settings;
         this.interactive = interactive;
-        conversation = new Conversation(model, session);
+        conversation = new Conversation(model, session, settings::limited);
         conversation.system(system);
     }
 

@@ -1,5 +1,6 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.SamplingParams;
@@ -59,6 +60,13 @@ final class ChatSettings {
                 .processors(rules.processors(model))
                 .constraint(rules.constraint(model, null))
                 .build();
+    }
+
+    /// {@return a conversation with the limit on reasoning}
+    ///
+    /// @param request the conversation
+    ChatRequest limited(ChatRequest request) {
+        return rules.limited(request);
     }
 
     /// {@return most tokens of an answer; -1 until the context is full}

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /// A conversation and the session that holds its keys and values.
 ///
@@ -32,14 +33,21 @@ final class Conversation {
     /// Of the last message.
     private ChatModel chat;
     private final Session session;
+    private final UnaryOperator<ChatRequest> limits;
     private final List<ChatTurn> messages = new ArrayList<>();
     private int[] held = {};
     private String heldText;
     private int turnsLeft;
 
     Conversation(LoadedModel model, Session session) {
+        this(model, session, request -> request);
+    }
+
+    /// @param limits limits what answers may be
+    Conversation(LoadedModel model, Session session, UnaryOperator<ChatRequest> limits) {
         this.model = model;
         this.session = session;
+        this.limits = limits;
     }
 
     /// {@return the turns so far, system message included}
@@ -157,7 +165,11 @@ final class Conversation {
         ChatPrompt prompt = prompt(messages);
         recorder.readBy(told -> chat.reader(request(messages), prompt, told));
         heldText = null;
-        Usage usage = session.generate(asked.toBuilder().prompt(rest).build(), recorder);
+        GenerationRequest.Builder next = asked.toBuilder().prompt(rest);
+        if (asked.constraint().isEmpty() && heard == 0) { // later the reasoning may be over
+            next.constraint(chat.constraint(request(messages), prompt).orElse(null));
+        }
+        Usage usage = session.generate(next.build(), recorder);
         int[] all = recorder.tokens();
         remember(prompt.text(), before, rest, Arrays.copyOfRange(all, heard, all.length), recorder, usage);
         return usage;
@@ -264,8 +276,8 @@ final class Conversation {
         return Prompts.prompt(chat, request(turns));
     }
 
-    private static ChatRequest request(List<ChatTurn> turns) {
-        return ChatRequest.builder().turns(turns).build();
+    private ChatRequest request(List<ChatTurn> turns) {
+        return limits.apply(ChatRequest.builder().turns(turns).build());
     }
 
     private static int[] with(int[] reply, ChatPrompt prompt) {

@@ -12,6 +12,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.platform.chat.Chats;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
@@ -216,6 +217,7 @@ public final class RunCommand implements TenonCommand {
                 Prompts.noteWhatAnswers(console, loaded, defaults);
             }
             boolean shown = !chat && !noDisplayPrompt && tokens.length <= loaded.contextLength();
+            TokenConstraint rule = rules.constraint(loaded, grammar.constraint(loaded));
             GenerationRequest generation = GenerationRequest.builder()
                     .prompt(keptSession.restore(session, tokens))
                     .sampling(params)
@@ -225,7 +227,7 @@ public final class RunCommand implements TenonCommand {
                     .ignoreEndOfGeneration(ignoreEos)
                     .contextShift(contextShift == null ? -1 : contextShift)
                     .processors(rules.processors(loaded))
-                    .constraint(rules.constraint(loaded, grammar.constraint(loaded)))
+                    .constraint(rule == null && chat ? question.constraint() : rule)
                     .build();
             Console.Interrupt interrupt = console.onInterrupt(session::cancel);
             RunOutput output =
@@ -276,13 +278,17 @@ public final class RunCommand implements TenonCommand {
     }
 
     /// A message to answer.
-    private record Question(ChatModel chat, ChatRequest request, ChatPrompt prompt) {}
+    private record Question(ChatModel chat, ChatRequest request, ChatPrompt prompt) {
+        TokenConstraint constraint() {
+            return chat.constraint(request, prompt).orElse(null);
+        }
+    }
 
     private Question question(LoadedModel loaded, String text) {
         ChatTurn user = ChatTurn.user(text);
-        ChatRequest request = ChatRequest.builder()
+        ChatRequest request = rules.limited(ChatRequest.builder()
                 .turns(system == null ? List.of(user) : List.of(ChatTurn.system(system), user))
-                .build();
+                .build());
         ChatModel chat = new Chats().of(loaded);
         return new Question(chat, request, Prompts.prompt(chat, request));
     }

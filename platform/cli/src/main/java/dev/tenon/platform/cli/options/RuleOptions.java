@@ -1,5 +1,6 @@
 package dev.tenon.platform.cli.options;
 
+import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -7,9 +8,11 @@ import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
+import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.core.control.NamedRules;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
@@ -32,6 +35,30 @@ public final class RuleOptions {
             paramLabel = "ID[=ARG]",
             description = "Generate only what this constraint of a bundle allows.")
     private String constraint;
+
+    @Option(
+            names = "--reasoning-budget",
+            paramLabel = "N",
+            description = "Most tokens that a model thinks before an answer; 0: none, -1: no limit (default: -1).")
+    @Range(min = -1, max = Integer.MAX_VALUE)
+    private int reasoningBudget = -1;
+
+    @Option(
+            names = "--reasoning-budget-message",
+            paramLabel = "TEXT",
+            description = "What stands at the end of thoughts that the budget ends.")
+    private String reasoningMessage = "";
+
+    /// {@return a conversation with a limit on reasoning, if one was given}
+    ///
+    /// @param request the conversation
+    public ChatRequest limited(ChatRequest request) {
+        ChatRequest.Builder limited =
+                request.toBuilder().reasoningBudget(reasoningBudget).reasoningMessage(reasoningMessage);
+        return reasoningBudget == 0
+                ? limited.variables(Map.of("enable_thinking", false)).build()
+                : limited.build();
+    }
 
     /// {@return what makes the sampler; null for that of all requests}
     ///

@@ -118,9 +118,9 @@ public enum SamplingNumber {
                 .dynamicTemperature(
                         new DynamicTemperature(real(number, DYNATEMP_RANGE), real(number, DYNATEMP_EXPONENT)))
                 .topK(Math.max(0, whole(number, TOP_K)))
-                .topP(Math.max(real(number, TOP_P), Float.MIN_NORMAL))
+                .topP(real(number, TOP_P))
                 .minP(real(number, MIN_P))
-                .typicalP(Math.max(real(number, TYPICAL_P), Float.MIN_NORMAL))
+                .typicalP(real(number, TYPICAL_P))
                 .topNSigma(Math.max(0, real(number, TOP_N_SIGMA)))
                 .xtc(new Xtc(real(number, XTC_PROBABILITY), real(number, XTC_THRESHOLD)))
                 .repeatPenalty(real(number, REPEAT_PENALTY))

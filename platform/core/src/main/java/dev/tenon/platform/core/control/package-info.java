@@ -1,5 +1,5 @@
 /// What the platform's other modules steer the engine by, beyond the api.
-@Version("4.7.0")
+@Version("4.8.0")
 @Export
 package dev.tenon.platform.core.control;
 

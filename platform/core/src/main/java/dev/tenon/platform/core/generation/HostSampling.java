@@ -4,6 +4,8 @@ import dev.tenon.api.device.StepResult;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.GeneratedToken.Alternative;
 import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.LogitsProcessor;
 import dev.tenon.api.text.LogitsProcessor.TokenHistory;
 import dev.tenon.api.text.Sampler;
@@ -70,8 +72,9 @@ final class HostSampling {
 
     private void takeSampled() {
         if (!sampler.probabilities(raw)) {
-            throw new IllegalArgumentException(
-                    "The sampler does not tell its probabilities; ask for those before sampling, or for another one");
+            throw new TenonException(
+                    ErrorCode.ARGUMENT,
+                    "The sampler does not tell its probabilities. Ask for those before sampling, or for another one.");
         }
         for (int i = 0; i < raw.length; i++) {
             raw[i] = (float) Math.log(raw[i]);

@@ -1,6 +1,8 @@
 package dev.tenon.platform.core.generation;
 
 import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.TokenRules;
 import dev.tenon.api.text.Tokenizer;
@@ -109,8 +111,10 @@ final class RuledTokens implements TokenConstraint {
             }
         }
         if (Arrays.stream(words).allMatch(word -> word == 0)) {
-            throw new IllegalArgumentException("After " + count + " tokens of the reply none may come: what the reply"
-                    + " has to be, the least number of its tokens, and allowed or bad ones exclude each other");
+            throw new TenonException(
+                    ErrorCode.ARGUMENT,
+                    "After " + count + " tokens of the reply none may come: what the reply has to be, its least number"
+                            + " of tokens, and allowed or bad ones exclude each other. Leave one out.");
         }
     }
 

@@ -44,7 +44,7 @@ public record MessagesEndpoint(Replies replies) implements AnthropicEndpoint {
                 .put("model", served.spec().name());
         if (body.flag("stream", false)) {
             try (ServedModel.Lease lease = served.lease()) {
-                ChatPrompt prompt = Replies.prompt(served, lease, input);
+                ChatPrompt prompt = replies.prompt(served, lease, input);
                 MessageEvents events = new MessageEvents(message, exchange.events()::send, prompt.tokens().length);
                 events.finish(usage(replies.answer(exchange, served, lease, input, prompt, settings, index -> events)));
             }

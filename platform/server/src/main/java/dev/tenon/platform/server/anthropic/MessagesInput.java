@@ -21,7 +21,7 @@ final class MessagesInput {
     /// The fields of a request.
     static final FieldTable FIELDS = FieldTable.of(
             "model messages system max_tokens temperature top_p top_k stop_sequences stream tools tool_choice thinking(on or"
-                    + " off) output_config(effort, format) output_format thread(a new one)",
+                    + " off, budget_tokens) output_config(effort, format) output_format thread(a new one)",
             "metadata service_tier cache_control context_management compaction betas diagnostics inference_geo speed"
                     + " user_profile_id workspace_id billing_policy fallbacks fallback_credit_token",
             Map.of(
@@ -43,7 +43,7 @@ final class MessagesInput {
         body.require("messages");
         List<ChatTurn> messages = new ArrayList<>();
         if (body.has("system")) {
-            String system = CallerHeader.removed(text(body, "system"));
+            String system = text(body, "system");
             if (!system.isEmpty()) {
                 messages.add(ChatTurn.system(system));
             }
@@ -76,6 +76,7 @@ final class MessagesInput {
                 .severalCalls(choice == null || !choice.flag("disable_parallel_tool_use", false))
                 .format(format)
                 .variables(OutputFields.variables(body))
+                .reasoningBudget(OutputFields.budget(body))
                 .continued(continued)
                 .build();
     }

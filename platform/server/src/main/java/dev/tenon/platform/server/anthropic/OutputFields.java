@@ -35,6 +35,14 @@ final class OutputFields {
         return variables;
     }
 
+    /// {@return most tokens of reasoning; -1 if the request does not say}
+    ///
+    /// @param body the request
+    static int budget(Body body) {
+        Body thinking = body.object("thinking");
+        return thinking == null ? -1 : (int) thinking.whole("budget_tokens", 0, Integer.MAX_VALUE, -1);
+    }
+
     /// {@return what the reply has to be}
     ///
     /// @param body the request

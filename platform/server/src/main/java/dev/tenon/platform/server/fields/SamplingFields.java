@@ -67,9 +67,12 @@ public final class SamplingFields {
     }
 
     private static double number(Body body, SamplingNumber number, double otherwise) {
-        return number.isWhole()
-                ? body.whole(number.field(), (long) number.least(), (long) number.most(), (long) otherwise)
-                : body.number(number.field(), number.least(), number.most(), (float) otherwise);
+        if (number.isWhole()) {
+            return body.whole(number.field(), (long) number.least(), (long) number.most(), (long) otherwise);
+        }
+        double value = body.number(number.field(), number.least(), number.most(), (float) otherwise);
+        boolean mass = number == SamplingNumber.TOP_P || number == SamplingNumber.TYPICAL_P;
+        return mass ? Math.max(value, Float.MIN_NORMAL) : value; // 0 is the least that keeps a token
     }
 
     private static List<SamplingStage> stages(Body body, SamplingParams standard) {

@@ -55,7 +55,8 @@ public final class Generations {
                                 : "There is no model '" + Exchange.printable(name) + "'. GET /v1/models lists them."));
     }
 
-    /// Generates all choices, each on a thread of its own if there are several.
+    /// Generates all choices, each on a thread of its own if there are several: the others begin once the prompt of the
+    /// first one has run, so that it runs once.
     ///
     /// @param exchange whose request it is
     /// @param served the model's queue
@@ -74,7 +75,14 @@ public final class Generations {
             List<Future<Usage>> all = new ArrayList<>();
             try {
                 for (Choice choice : choices) {
-                    all.add(ended.submit(() -> one(exchange, served, model, priority, choice)));
+                    all.add(ended.submit(() -> {
+                        try {
+                            return one(exchange, served, model, priority, choice);
+                        } finally {
+                            choice.listener().prompted();
+                        }
+                    }));
+                    choices.getFirst().listener().awaitPrompt();
                 }
                 for (int i = 0; i < choices.size(); i++) {
                     ended.take().get();

@@ -22,6 +22,7 @@ import dev.tenon.platform.server.fields.AdapterFields;
 import dev.tenon.platform.server.fields.RuleFields;
 import dev.tenon.platform.server.fields.SamplingFields;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.models.ChatDefaults;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,10 +34,13 @@ import java.util.function.Supplier;
 /// Answers conversations and continues texts: from a request to its replies. Safe for any thread.
 public final class Replies {
     private final Generations generations;
+    private final ChatDefaults defaults;
 
     /// @param generations runs them
-    public Replies(Generations generations) {
+    /// @param defaults holds where conversations say nothing
+    public Replies(Generations generations, ChatDefaults defaults) {
         this.generations = generations;
+        this.defaults = defaults;
     }
 
     /// {@return what runs the generations}
@@ -71,10 +75,11 @@ public final class Replies {
     /// @param served which model answers
     /// @param lease the model, loaded
     /// @param request the conversation
-    public static ChatPrompt prompt(ServedModel served, ServedModel.Lease lease, ChatRequest request) {
+    public ChatPrompt prompt(ServedModel served, ServedModel.Lease lease, ChatRequest request) {
         requireText(lease.model());
-        ChatRequest whole = request.toBuilder()
-                .turns(served.spec().preset().before(request.turns()))
+        ChatRequest complete = defaults.complete(request, lease.model());
+        ChatRequest whole = complete.toBuilder()
+                .turns(served.spec().preset().before(complete.turns()))
                 .build();
         return lease.chat().prompt(whole);
     }
@@ -100,7 +105,8 @@ public final class Replies {
             IntFunction<ChoiceOutput> outputs)
             throws InterruptedException {
         ChatModel chat = lease.chat();
-        TokenConstraint rule = rule(settings, () -> chat.constraint(request, prompt));
+        ChatRequest complete = defaults.complete(request, lease.model());
+        TokenConstraint rule = rule(settings, () -> chat.constraint(complete, prompt));
         return run(exchange, served, lease, prompt.tokens(), rule, settings, index -> {
             ChoiceOutput output = outputs.apply(index);
             return new Heard(chat.reader(request, prompt, output), output);

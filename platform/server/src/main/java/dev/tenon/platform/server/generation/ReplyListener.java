@@ -6,6 +6,7 @@ import dev.tenon.api.text.StreamDecoder;
 import dev.tenon.api.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 
 /// Hears the generation of a reply and hands it on; keeps log-probabilities until they are fetched, and the end of the
 /// text. For one thread.
@@ -24,6 +25,7 @@ public final class ReplyListener implements GenerationListener {
     private long firstNanos;
     private long lastNanos;
     private final GapObserver gaps;
+    private final CountDownLatch prompted = new CountDownLatch(1);
 
     /// Hears how long each token took after the one before.
     @FunctionalInterface
@@ -51,6 +53,21 @@ public final class ReplyListener implements GenerationListener {
     @Override
     public void onPrefill(int done, int total) {
         promptRun = total;
+        if (done == total) {
+            prompted();
+        }
+    }
+
+    /// Has those go on who wait for the prompt: it has run, or will not.
+    void prompted() {
+        prompted.countDown();
+    }
+
+    /// Waits until the prompt has run. The only method for other threads.
+    ///
+    /// @throws InterruptedException if the thread is interrupted
+    void awaitPrompt() throws InterruptedException {
+        prompted.await();
     }
 
     /// {@return how many tokens of the prompt were run, which had not been computed before; known with the first token}
@@ -63,6 +80,7 @@ public final class ReplyListener implements GenerationListener {
         long now = System.nanoTime();
         if (firstNanos == 0) {
             firstNanos = now;
+            prompted();
         } else {
             gaps.gap(now - lastNanos);
         }

@@ -95,7 +95,7 @@ public record TextEndpoints(Replies replies) {
         ServedModel served = replies.generations().model(body.text("model"));
         try (ServedModel.Lease lease = served.lease()) {
             exchange.json(Json.object()
-                    .put("prompt", Replies.prompt(served, lease, input).text()));
+                    .put("prompt", replies.prompt(served, lease, input).text()));
         }
     }
 }

@@ -52,7 +52,7 @@ public record ChatEndpoint(ModelManager manager, Replies replies) implements Oll
         try (ServedModel.Lease lease = served.lease()) {
             reply.loaded();
             options.limitContext(exchange, lease.model());
-            ChatPrompt prompt = Replies.prompt(served, lease, input);
+            ChatPrompt prompt = replies.prompt(served, lease, input);
             counts = replies.answer(exchange, served, lease, input, prompt, settings, index -> reply);
         }
         reply.finish(counts, null);

@@ -86,7 +86,7 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
             if (plain != null) {
                 counts = replies.complete(exchange, served, lease, plain, format, settings, index -> reply);
             } else {
-                ChatPrompt whole = after(body, model, Replies.prompt(served, lease, input));
+                ChatPrompt whole = after(body, model, replies.prompt(served, lease, input));
                 counts = replies.answer(exchange, served, lease, input, whole, settings, index -> reply);
                 context = context(model, whole.tokens(), reply.answer());
             }

@@ -32,7 +32,8 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
     public static final FieldTable FIELDS = FieldTable.of(
                     "model messages(text) tools tool_choice parallel_tool_calls stream stream_options max_tokens"
                             + " max_completion_tokens n stop logprobs top_logprobs response_format json_schema grammar(GBNF) modalities(text)"
-                            + " reasoning_effort chat_template_kwargs add_generation_prompt continue_final_message",
+                            + " reasoning_effort reasoning_budget_tokens(most tokens of reasoning) thinking_budget_tokens(the same)"
+                            + " reasoning_budget_message(what ends it then) chat_template_kwargs add_generation_prompt continue_final_message",
                     "user safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention metadata store"
                             + " service_tier verbosity cache_prompt",
                     Map.of(
@@ -141,6 +142,7 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
         List<Tool> tools = EnforcedFields.callable(body, Messages.tools(body));
         TextFormat format = EnforcedFields.format(body);
         ToolChoice choice = EnforcedFields.calls(body, tools, format);
+        String message = body.text("reasoning_budget_message");
         boolean free = format instanceof TextFormat.Any && choice.mode() != ToolChoice.Mode.REQUIRED;
         return ChatRequest.builder()
                 .turns(turns)
@@ -150,7 +152,14 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
                 .format(format)
                 .variables(variables(body))
                 .continued(continued(body, turns, free))
+                .reasoningBudget(budget(body))
+                .reasoningMessage(message == null ? "" : message)
                 .build();
+    }
+
+    private static int budget(Body body) {
+        long other = body.whole("thinking_budget_tokens", -1, Integer.MAX_VALUE, -1);
+        return (int) body.whole("reasoning_budget_tokens", -1, Integer.MAX_VALUE, other);
     }
 
     /// Whether the last message goes on: as the request says, else one of the assistant's does, as in llama.cpp.

@@ -18,7 +18,7 @@ public record InputTokensEndpoint(Replies replies) implements Endpoint {
         ServedModel served = replies.generations().model(body.text("model"));
         try (ServedModel.Lease lease = served.lease()) {
             int tokens =
-                    Replies.prompt(served, lease, ResponsesInput.read(body)).tokens().length;
+                    replies.prompt(served, lease, ResponsesInput.read(body)).tokens().length;
             exchange.json(Json.object().put("object", "response.input_tokens").put("input_tokens", tokens));
         }
     }
