@@ -53,7 +53,8 @@ public final class SamplingParams {
         this.activeStages = stages.stream().filter(this::isActive).toList();
         List<SamplingStage> ofDevices =
                 ON_DEVICES.stream().filter(activeStages::contains).toList();
-        this.logitsOnly = logitBias.isEmpty() && !steered() && activeStages.equals(ofDevices);
+        this.logitsOnly =
+                logitBias.isEmpty() && !steered() && dynamicTemperature.range() == 0 && activeStages.equals(ofDevices);
     }
 
     /// {@return a builder that starts with [#defaults()]}

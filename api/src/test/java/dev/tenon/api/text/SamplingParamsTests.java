@@ -33,6 +33,8 @@ class SamplingParamsTests {
                 builder().presencePenalty(Float.POSITIVE_INFINITY),
                 builder().frequencyPenalty(Float.NaN),
                 builder().repeatLastN(-2),
+                builder().topNSigma(-1),
+                builder().stages(List.of(SamplingStage.XTC, SamplingStage.XTC)),
                 builder().logitBias(Map.of(-1, 1f)),
                 builder().logitBias(Map.of(1, Float.NaN)));
     }
@@ -57,6 +59,12 @@ class SamplingParamsTests {
                 .frequencyPenalty(0.2f)
                 .repeatLastN(-1)
                 .logitBias(bias)
+                .topNSigma(1)
+                .dynamicTemperature(new DynamicTemperature(0.1f, 2))
+                .dry(new Dry(1, 2, 3, 4, List.of(List.of(5))))
+                .xtc(new Xtc(0.5f, 0.2f))
+                .mirostat(new Mirostat(2, 3, 0.2f))
+                .stages(List.of(SamplingStage.values()).reversed())
                 .seed(7)
                 .build();
         bias.clear();
@@ -76,9 +84,57 @@ class SamplingParamsTests {
                 builder().repeatPenalty(1.1f).build(),
                 builder().presencePenalty(0.1f).build(),
                 builder().frequencyPenalty(0.1f).build(),
+                builder().topNSigma(1).build(),
+                builder().dynamicTemperature(new DynamicTemperature(0.1f, 1)).build(),
+                builder().dry(new Dry(1, 2, 3, -1, List.of())).build(),
+                builder().xtc(new Xtc(0.5f, 0.1f)).build(),
+                builder().mirostat(new Mirostat(1, 5, 0.1f)).build(),
+                builder()
+                        .stages(List.of(SamplingStage.TEMPERATURE, SamplingStage.TOP_K))
+                        .build(),
                 builder().logitBias(Map.of(1, 1f)).build())) {
-            assertFalse(more.logitsOnly());
+            assertFalse(more.logitsOnly(), more::toString);
             assertThrows(IllegalArgumentException.class, () -> new TokenSampling(more, 0));
+        }
+    }
+
+    @Test
+    void onlyStepsThatChangeSomethingAreActive() {
+        SamplingParams plain = SamplingParams.defaults();
+        assertEquals(
+                List.of(SamplingStage.TOP_K, SamplingStage.TOP_P, SamplingStage.MIN_P, SamplingStage.TEMPERATURE),
+                plain.activeStages());
+        assertEquals(
+                List.of(SamplingStage.TEMPERATURE),
+                plain.toBuilder().temperature(0).build().activeStages());
+        SamplingParams steered = plain.toBuilder()
+                .mirostat(new Mirostat(2, 5, 0.1f))
+                .repeatPenalty(2)
+                .build();
+        assertEquals(List.of(SamplingStage.PENALTIES, SamplingStage.TEMPERATURE), steered.activeStages());
+        SamplingParams few = plain.toBuilder()
+                .stages(List.of(SamplingStage.MIN_P, SamplingStage.TOP_K))
+                .build();
+        assertEquals(List.of(SamplingStage.MIN_P, SamplingStage.TOP_K), few.activeStages());
+        assertEquals(1, few.temperature());
+        assertEquals(1, few.topP());
+        assertEquals(40, few.topK());
+        assertTrue(plain.toBuilder()
+                .stages(List.of(SamplingStage.TOP_K, SamplingStage.DRY, SamplingStage.TEMPERATURE))
+                .build()
+                .logitsOnly());
+    }
+
+    @Test
+    void stepsAreNamedByNamesOrLetters() {
+        List<SamplingStage> all = List.of(SamplingStage.values());
+        assertEquals(all, SamplingStage.of(List.of("edskypmxt")));
+        assertEquals(
+                all,
+                SamplingStage.of(List.of("penalties;dry;top_n_sigma; top_k", "typ_p;top_p;min_p;xtc", "temperature")));
+        assertEquals(List.of(), SamplingStage.of(List.of()));
+        for (String wrong : List.of("top_q", "top_k;top_k", "kk", "z")) {
+            assertThrows(IllegalArgumentException.class, () -> SamplingStage.of(List.of(wrong)), wrong);
         }
     }
 }

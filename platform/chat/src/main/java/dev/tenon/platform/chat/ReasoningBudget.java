@@ -3,6 +3,7 @@ package dev.tenon.platform.chat;
 import dev.tenon.api.chat.CallFormat.Channels;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.TokenMasks;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.stream.IntStream;
@@ -100,7 +101,7 @@ final class ReasoningBudget implements TokenConstraint {
         if (inner != null) {
             inner.mask(words);
         } else {
-            Arrays.fill(words, -1L);
+            TokenMasks.allowAll(words, tokenizer.vocabularySize());
         }
         if (spent() && last == marks.opening[0]) {
             words[marks.opening[1] / Long.SIZE] &= ~(1L << marks.opening[1]);

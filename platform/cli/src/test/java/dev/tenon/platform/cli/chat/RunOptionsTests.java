@@ -10,7 +10,9 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.api.text.SamplingStage;
 import dev.tenon.platform.cli.main.TestCli;
+import dev.tenon.platform.core.control.SamplingNumber;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -276,6 +278,30 @@ class RunOptionsTests {
     }
 
     @Test
+    void eachNumberOfSamplingHasAnOption() {
+        List<String> line = new ArrayList<>(List.of("run", "-p", "x"));
+        for (SamplingNumber number : SamplingNumber.values()) {
+            line.addAll(List.of("--" + number.option(), number == SamplingNumber.DRY_BASE ? "1.5" : "1"));
+        }
+        line.addAll(List.of("--samplers", "dry;temperature;top_k;top_p;min_p;typ_p;top_n_sigma;xtc;penalties"));
+        assertEquals(0, cli.run(line.toArray(String[]::new)).status());
+        SamplingParams params = cli.engine.requests.getFirst().sampling();
+        for (SamplingNumber number : SamplingNumber.values()) {
+            assertEquals(number == SamplingNumber.DRY_BASE ? 1.5 : 1, number.of(params), number.option());
+        }
+        assertEquals(SamplingStage.DRY, params.stages().getFirst());
+    }
+
+    @Test
+    void aBudgetOfReasoningLimitsAnswersToQuestions() {
+        cli.run("run", "--chat", "-p", "x");
+        assertTrue(cli.engine.requests.getLast().constraint().isEmpty());
+        TestCli.Result result = cli.run("run", "--chat", "-p", "x", "--reasoning-budget", "3");
+        assertEquals(0, result.status(), result.err());
+        assertTrue(cli.engine.requests.getLast().constraint().isPresent());
+    }
+
+    @Test
     void seedsDifferUnlessGiven() {
         cli.run("run", "-p", "x");
         cli.run("run", "-p", "x");
@@ -287,7 +313,16 @@ class RunOptionsTests {
     @Test
     void valuesOutOfRangeAreUsageErrors() {
         for (String[] bad : new String[][] {
-            {"--temp", "-1"}, {"--top-p", "0"}, {"-n", "-2"}, {"-c", "-5"}, {"--logit-bias", "x+1"}, {"-ctk", "q3"}
+            {"--temp", "-1"},
+            {"--top-p", "0"},
+            {"-n", "-2"},
+            {"-c", "-5"},
+            {"--logit-bias", "x+1"},
+            {"-ctk", "q3"},
+            {"--dry-multiplier", "-1"},
+            {"--mirostat", "3"},
+            {"--samplers", "top_q"},
+            {"--reasoning-budget", "-2"}
         }) {
             TestCli.Result result = cli.run("run", "-p", "x", bad[0], bad[1]);
             assertEquals(2, result.status(), bad[0]);

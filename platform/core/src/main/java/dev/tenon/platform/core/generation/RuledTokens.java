@@ -6,6 +6,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.TokenRules;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.TokenMasks;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -88,12 +89,7 @@ final class RuledTokens implements TokenConstraint {
     @Override
     public void mask(long[] words) {
         if (inner == null) {
-            int whole = vocabularySize / Long.SIZE;
-            Arrays.fill(words, 0, whole, -1L);
-            Arrays.fill(words, whole, words.length, 0);
-            if (vocabularySize % Long.SIZE > 0) {
-                words[whole] = (1L << vocabularySize) - 1;
-            }
+            TokenMasks.allowAll(words, vocabularySize);
         } else {
             inner.mask(words);
         }
