@@ -221,7 +221,7 @@ final class SupportPage {
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")
                         .toLowerCase(Locale.ROOT))
                 .collect(Collectors.toCollection(TreeSet::new));
-        kinds.addAll(List.of("position_scale", "low_rank_add")); // stand alone
+        kinds.addAll(List.of("position_scale", "low_rank_add", "centred_convolution")); // stand alone
         assertEquals(kinds, ops.values().stream().map(Op::kind).collect(Collectors.toCollection(TreeSet::new)));
         ops.put("an op that a bundle defines, without a kernel", new Own());
         Weights weights = new OneFormat(formats.get("F32"));
