@@ -175,9 +175,8 @@ class TenonTransformTests {
 
     @Test
     void aModelOfTheJobsFilesIsNamedAlone() {
-        Dataset<Row> rows = complete(4)
-                .option("model", Path.of(Story.MODEL).getFileName())
-                .apply(rows("The dog"));
+        Dataset<Row> rows =
+                complete(4).option("model", Path.of(Story.MODEL).getFileName()).apply(rows("The dog"));
         assertEquals(Story.plain(List.of("The dog"), 4), outputs(rows));
     }
 
