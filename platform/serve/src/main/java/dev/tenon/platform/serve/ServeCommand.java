@@ -24,6 +24,7 @@ import dev.tenon.platform.server.models.ChatDefaults;
 import dev.tenon.platform.server.models.KeepAlive;
 import dev.tenon.platform.server.models.ModelSpec;
 import dev.tenon.platform.server.models.Preset;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -153,6 +154,12 @@ public final class ServeCommand implements TenonCommand {
     private String reasoningMessage;
 
     @Option(
+            names = "--slot-save-path",
+            paramLabel = "FOLDER",
+            description = "Folder in which POST /slots keeps what was computed of prompts.")
+    private String slotFolder;
+
+    @Option(
             names = "--drain-timeout",
             paramLabel = "SECONDS",
             description = "Time that running requests have to end at SIGTERM or Ctrl-C (default: 30).")
@@ -267,6 +274,14 @@ public final class ServeCommand implements TenonCommand {
             FolderStore source = new FolderStore(Path.of(folder), found, ModelRegistries.of(engine), console::setting);
             source.models(); // a folder that cannot be read is told at once
             builder.store(source);
+        }
+        String slots = value(ServeSettings.SLOTS, slotFolder);
+        if (!slots.isEmpty()) {
+            if (!Files.isDirectory(Path.of(slots))) {
+                throw new TenonException(
+                        ErrorCode.CONFIG, "serve.slot-save-path is " + slots + ", which is no folder. Make it first.");
+            }
+            builder.slotFolder(Path.of(slots));
         }
         String manage = value(ServeSettings.MANAGE, null);
         if (!manage.equals("auto")) {

@@ -94,6 +94,11 @@ public final class ServeSettings implements SettingsSource {
             "Leaves a first line of the system message out in which a client tells about itself, such as"
                     + " x-anthropic-billing-header: it changes with each request, and keeps the rest from the cache.");
 
+    static final Setting SLOTS = Setting.path(
+            "serve.slot-save-path",
+            "",
+            "A folder in which POST /slots keeps what was computed of prompts; empty: it does not.");
+
     private static final List<Setting> ALL = List.of(
             HOST,
             PORT,
@@ -114,6 +119,7 @@ public final class ServeSettings implements SettingsSource {
             REASONING_MESSAGE,
             EFFORTS,
             CALLER_HEADER,
+            SLOTS,
             BODY,
             CONNECTIONS,
             DRAIN,

@@ -9,7 +9,6 @@ import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Route;
 import dev.tenon.platform.server.llamacpp.LlamaRoutes;
 import dev.tenon.platform.server.metrics.PrometheusText;
-import dev.tenon.platform.server.models.ChatDefaults;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.ollama.OllamaRoutes;
@@ -43,24 +42,22 @@ final class Routes {
     /// @param manager changes the models
     /// @param catalog the models
     /// @param generations runs generations
-    /// @param defaults what holds where conversations say nothing
+    /// @param options what holds where conversations say nothing, whether metrics need no key, where slots are kept
     /// @param metrics what `/metrics` tells
-    /// @param openMetrics whether those need no key
     /// @param ready whether the server takes work
     /// @param page what the page shows and changes
     static List<Route> all(
             ModelManager manager,
             ModelCatalog catalog,
             Generations generations,
-            ChatDefaults defaults,
+            ServerBuilder options,
             MetricsSource metrics,
-            boolean openMetrics,
             BooleanSupplier ready,
             List<Route> page) {
-        Replies replies = new Replies(generations, defaults);
+        Replies replies = new Replies(generations, options.chatDefaults);
         List<Route> routes = new ArrayList<>(page);
         routes.addAll(ProvidedRoutes.of(new HealthEndpoints(ready)));
-        routes.add(new Route(GET, "/metrics", openMetrics, exchange -> {
+        routes.add(new Route(GET, "/metrics", options.openMetrics, exchange -> {
             exchange.text(PrometheusText.CONTENT_TYPE, PrometheusText.of(metrics.read()));
         }));
         Endpoint openAi = new ModelsEndpoint(catalog, generations);
@@ -76,7 +73,7 @@ final class Routes {
         versioned(routes, POST, "/embeddings", new EmbeddingsEndpoint(generations));
         versioned(routes, POST, "/messages", new MessagesEndpoint(replies));
         versioned(routes, POST, "/messages/count_tokens", new CountTokensEndpoint(replies));
-        routes.addAll(LlamaRoutes.all(manager, replies));
+        routes.addAll(LlamaRoutes.all(manager, replies, options.slotFolder));
         routes.addAll(OllamaRoutes.all(manager, replies));
         return List.copyOf(routes);
     }

@@ -46,6 +46,7 @@ public final class ServerBuilder {
     Duration endpointEnd = ENDPOINT_END;
     HandOver before;
     ChatDefaults chatDefaults = ChatDefaults.STANDARD;
+    Path slotFolder;
     private int parallel = PARALLEL;
     private int context;
     private int queue = QUEUE;
@@ -287,6 +288,15 @@ public final class ServerBuilder {
     /// @return this
     public ServerBuilder chatDefaults(ChatDefaults defaults) {
         chatDefaults = defaults;
+        return this;
+    }
+
+    /// Sets where `/slots` keeps what was computed; it does not by default.
+    ///
+    /// @param folder a folder that is there, or null
+    /// @return this
+    public ServerBuilder slotFolder(Path folder) {
+        slotFolder = folder;
         return this;
     }
 

@@ -70,9 +70,8 @@ public final class TenonServer implements AutoCloseable {
                 manager,
                 models,
                 generations,
-                options.chatDefaults,
+                options,
                 source,
-                options.openMetrics,
                 this::isReady,
                 Routes.page(options, models, this::isReady, management, routes)));
         try {

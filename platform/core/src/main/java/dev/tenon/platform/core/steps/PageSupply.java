@@ -36,11 +36,12 @@ final class PageSupply {
         return preemptions;
     }
 
-    /// Has a task go on after tokens that were computed for others; at least one is left to run, and all whose
-    /// logits are wanted.
+    /// Leaves others what a task's session was restored with, and has it go on after tokens that were computed for
+    /// others; at least one is left to run, and all whose logits are wanted.
     void reuse(SequenceTask task) {
         TokenSequence sequence = task.sequence();
         if (sharesPages(task)) {
+            share(task);
             int before = sequence.computed();
             pool.cache().reuse(sequence, Math.min(sequence.length() - 1, task.logitsFrom()), pool, states);
             if (sequence.computed() > before) {

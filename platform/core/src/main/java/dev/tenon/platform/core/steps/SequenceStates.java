@@ -109,7 +109,7 @@ final class SequenceStates implements AutoCloseable {
         if (any() && at > 0 && sequence.stop() == at && sequence.sharedPages() * tokensPerPage == at) {
             checkpoints.keep(sequence.lastShared(), sequence.slot());
             if (sequence.stopsInReply()) {
-                if (sequence.replaceable() != null) {
+                if (sequence.replaceable() != null && sequence.replaceable() != sequence.lastShared()) {
                     checkpoints.drop(sequence.replaceable());
                 }
                 sequence.replaceable(sequence.lastShared());

@@ -115,6 +115,7 @@ public final class TokenSequence implements TokenHistory {
         computed = newComputed;
         ran = newRan;
         seen = newComputed;
+        stop(newComputed, false);
     }
 
     /// {@return whether all tokens have run, whatever became of what they left in the cache}

@@ -14,6 +14,8 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SchedulingStatus;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +26,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Prompts that begin alike, on a backend that adds up what stands in its pages: a wrong page gives a wrong token.
 class PrefixCacheTests extends GenerationFixture {
@@ -190,6 +194,27 @@ class PrefixCacheTests extends GenerationFixture {
                 check(model, "", prompt(50, 2));
                 assertCached(48 * mebibytes, check(model, "", prompt(50, 1)), 50);
             }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatASessionWasRestoredWithIsLeftToOthers(boolean states) throws Exception {
+        device.states = states;
+        device.checkpoints = 8;
+        int[] prompt = prompt(50, 9);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (LoadedModel model = shared();
+                Session session = model.newSession()) {
+            check(session, new int[0], "", prompt);
+            session.truncate(48);
+            session.save(bytes);
+        }
+        try (LoadedModel model = shared();
+                Session session = model.newSession()) {
+            session.restore(new ByteArrayInputStream(bytes.toByteArray()));
+            check(session, Arrays.copyOf(prompt, 48), "", 1, 2);
+            assertCached(48, check(model, "", prompt), 50);
         }
     }
 

@@ -7,6 +7,11 @@ import dev.tenon.api.engine.Usage;
 
 /// Takes one of the replies to a request. Called on the thread of the choice.
 public interface ChoiceOutput extends ChatEvents {
+    /// {@return whether the tokens of the reply are kept for it, where no log-probabilities are asked for}
+    default boolean keepsTokens() {
+        return false;
+    }
+
     /// Hears, before anything else, what keeps the tokens of the reply.
     ///
     /// @param listener has log-probabilities, if they were asked for

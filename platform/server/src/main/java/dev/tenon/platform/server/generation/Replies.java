@@ -214,8 +214,8 @@ public final class Replies {
         List<Choice> choices = new ArrayList<>();
         for (int i = 0; i < settings.choices(); i++) {
             Heard heard = outputs.apply(i);
-            ReplyListener listener =
-                    new ReplyListener(model.tokenizer(), heard.reader(), settings.logProbabilities() >= 0, gaps);
+            boolean keeps = settings.logProbabilities() >= 0 || heard.output().keepsTokens();
+            ReplyListener listener = new ReplyListener(model.tokenizer(), heard.reader(), keeps, gaps);
             heard.output().begins(listener);
             GenerationRequest request = GenerationRequest.builder()
                     .prompt(tokens)

@@ -15,7 +15,7 @@ public final class ReplyListener implements GenerationListener {
 
     private final Tokenizer tokenizer;
     private final GenerationListener next;
-    private final boolean logProbabilities;
+    private final boolean keepsTokens;
     /// The end of the text, with what ended it.
     private final StringBuilder text = new StringBuilder();
     private final StreamDecoder tail;
@@ -40,13 +40,13 @@ public final class ReplyListener implements GenerationListener {
     ///
     /// @param tokenizer tells control tokens
     /// @param next hears the reply, too
-    /// @param logProbabilities whether they are kept
+    /// @param keepsTokens whether tokens are kept, with their log-probabilities
     /// @param gaps hears how long tokens took
-    public ReplyListener(Tokenizer tokenizer, GenerationListener next, boolean logProbabilities, GapObserver gaps) {
+    public ReplyListener(Tokenizer tokenizer, GenerationListener next, boolean keepsTokens, GapObserver gaps) {
         this.tokenizer = tokenizer;
         this.next = next;
         this.tail = tokenizer.decoder();
-        this.logProbabilities = logProbabilities;
+        this.keepsTokens = keepsTokens;
         this.gaps = gaps;
     }
 
@@ -87,7 +87,7 @@ public final class ReplyListener implements GenerationListener {
         lastNanos = now;
         lastToken = token.id();
         boolean ends = tokenizer.isEndOfGeneration(token.id());
-        if (logProbabilities && !ends) {
+        if (keepsTokens && !ends) {
             waiting.add(token);
         }
         text.append(tail.next(token.id()));

@@ -25,7 +25,8 @@ import java.util.stream.StreamSupport;
 /// `POST /completion`: continues a text, without the chat template.
 ///
 /// @param replies continues texts
-public record CompletionEndpoint(Replies replies) implements Endpoint {
+/// @param slots hear of what slots were used for
+public record CompletionEndpoint(Replies replies, SlotEndpoints slots) implements Endpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
                     "prompt(text, token ids, or both; an array of texts or arrays for several)", "", Map.of())
@@ -41,13 +42,13 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
         body.require(PROMPT);
         JsonNode prompt = body.node().get(PROMPT);
         if (!isMany(prompt)) {
-            answer(exchange, replies, body, List.of(prompt(body, PROMPT, prompt)), false);
+            answer(exchange, body, List.of(prompt(body, PROMPT, prompt)), false);
             return;
         }
         List<Prompt> prompts = new ArrayList<>();
         body.array(PROMPT, MOST_PROMPTS)
                 .forEach(each -> prompts.add(prompt(body, PROMPT + "[" + prompts.size() + "]", each)));
-        answer(exchange, replies, body, prompts, true);
+        answer(exchange, body, prompts, true);
     }
 
     /// Whether there are several prompts: an array of texts or arrays, with no token id beside them.
@@ -71,14 +72,13 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
     /// Continues prompts, one after the other, and answers.
     ///
     /// @param exchange the request
-    /// @param replies continues them
     /// @param body its fields, checked
     /// @param prompts the prompts
     /// @param array whether the replies of a plain answer come in an array
-    static void answer(Exchange exchange, Replies replies, Body body, List<Prompt> prompts, boolean array)
-            throws InterruptedException {
+    void answer(Exchange exchange, Body body, List<Prompt> prompts, boolean array) throws InterruptedException {
         ServedModel served = replies.generations().model(body.text("model"));
         ReplySettings settings = NativeFields.settings(body);
+        int slot = SlotEndpoints.slot(body, served);
         TextFormat format = EnforcedFields.format(body);
         ArrayNode whole = Json.array();
         boolean stream = body.flag("stream", false);
@@ -99,6 +99,7 @@ public record CompletionEndpoint(Replies replies) implements Endpoint {
                 for (NativeReply reply : replied) {
                     whole.add(reply.finish(prompts.get(i).text(), lease.model().contextLength()));
                 }
+                slots.used(exchange, served, slot, replied.getLast().after(tokens.get(i)));
             }
         }
         if (!stream) {

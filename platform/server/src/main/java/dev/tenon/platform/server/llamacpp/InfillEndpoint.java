@@ -3,7 +3,6 @@ package dev.tenon.platform.server.llamacpp;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.generation.InfillTokens;
-import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
 import java.util.ArrayList;
@@ -12,8 +11,8 @@ import java.util.Map;
 
 /// `POST /infill`: fills in what is missing between a beginning and an end, after texts of other files.
 ///
-/// @param replies continues texts
-public record InfillEndpoint(Replies replies) implements Endpoint {
+/// @param completions answers
+public record InfillEndpoint(CompletionEndpoint completions) implements Endpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
                     "input_prefix(models with tokens for it) input_suffix input_extra prompt", "", Map.of())
@@ -39,6 +38,6 @@ public record InfillEndpoint(Replies replies) implements Endpoint {
         }
         CompletionEndpoint.Prompt prompt = new CompletionEndpoint.Prompt(
                 before, model -> InfillTokens.of(model).prompt(model, extras, before, after, begun));
-        CompletionEndpoint.answer(exchange, replies, body, List.of(prompt), false);
+        completions.answer(exchange, body, List.of(prompt), false);
     }
 }

@@ -4,6 +4,7 @@ import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Route;
 import dev.tenon.platform.server.models.ModelManager;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,7 +19,9 @@ public final class LlamaRoutes {
     ///
     /// @param manager loads and unloads models
     /// @param replies continues texts
-    public static List<Route> all(ModelManager manager, Replies replies) {
+    /// @param slotFolder where slots are kept; null where they are not
+    public static List<Route> all(ModelManager manager, Replies replies, Path slotFolder) {
+        SlotEndpoints slots = new SlotEndpoints(replies.generations(), slotFolder);
         StatusEndpoints status = new StatusEndpoints(replies);
         TextEndpoints texts = new TextEndpoints(replies);
         Endpoint rerank = new RerankEndpoint(replies.generations());
@@ -27,14 +30,16 @@ public final class LlamaRoutes {
         List<Route> routes = new ArrayList<>();
         routes.add(Route.of(GET, "/props", status::props));
         routes.add(Route.of(GET, "/slots", status::slots));
+        routes.add(Route.of(POST, "/slots/*", slots::handle));
         AdapterEndpoints adapters = new AdapterEndpoints(manager, replies);
         routes.add(Route.of(GET, "/lora-adapters", adapters::list));
         routes.add(Route.of(POST, "/lora-adapters", adapters::set));
         routes.add(Route.of(POST, "/tokenize", texts::tokenize));
         routes.add(Route.of(POST, "/detokenize", texts::detokenize));
         routes.add(Route.of(POST, "/apply-template", texts::applyTemplate));
-        routes.add(Route.of(POST, "/completion", new CompletionEndpoint(replies)));
-        routes.add(Route.of(POST, "/infill", new InfillEndpoint(replies)));
+        CompletionEndpoint completions = new CompletionEndpoint(replies, slots);
+        routes.add(Route.of(POST, "/completion", completions));
+        routes.add(Route.of(POST, "/infill", new InfillEndpoint(completions)));
         for (String path : List.of("/rerank", "/v1/rerank", "/reranking", "/v1/reranking")) {
             routes.add(Route.of(POST, path, rerank));
         }

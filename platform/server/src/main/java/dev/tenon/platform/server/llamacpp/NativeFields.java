@@ -10,8 +10,9 @@ import java.util.Map;
 final class NativeFields {
     /// The fields of a request, but for those of its prompt.
     static final FieldTable TABLE = FieldTable.of(
-                    "model n_predict stream stop n_probs n_cmpl n return_tokens grammar json_schema",
-                    "cache_prompt n_keep n_discard n_cache_reuse id_slot timings_per_token",
+                    "model n_predict stream stop n_probs n_cmpl n return_tokens grammar json_schema"
+                            + " id_slot(a name for the prompt and the reply, for /slots)",
+                    "cache_prompt n_keep n_discard n_cache_reuse timings_per_token",
                     Map.ofEntries(
                             Map.entry("n_indent", "Leave it out."),
                             Map.entry("min_keep", "Leave it out."),
@@ -30,13 +31,12 @@ final class NativeFields {
     /// @param body the request
     static ReplySettings settings(Body body) {
         int top = (int) body.whole("n_probs", 0, MOST_LOG_PROBABILITIES, 0);
-        boolean tokens = body.flag("return_tokens", false);
         return new ReplySettings(
                 body,
                 (int) body.whole("n_cmpl", 1, MOST_CHOICES, body.whole("n", 1, MOST_CHOICES, 1)),
                 (int) Math.max(-1, body.whole("n_predict", Integer.MIN_VALUE, Integer.MAX_VALUE, -1)),
                 SamplingFields.stops(body, "stop"),
-                top > 0 || tokens ? top : -1, // ids come with log-probabilities
+                top > 0 ? top : -1,
                 body.flag("ignore_eos", false),
                 SamplingFields.priority(body));
     }

@@ -14,7 +14,9 @@ import dev.tenon.platform.server.generation.ReplyListener;
 import dev.tenon.platform.server.http.EventStream;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.openai.Wire;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /// The reply of `/completion`: an event for each part and one that ends it, or one object. For one thread at a time.
 final class NativeReply implements ChoiceOutput {
@@ -23,10 +25,12 @@ final class NativeReply implements ChoiceOutput {
     private final EventStream events;
     private final String model;
     private final boolean tokens;
+    private final boolean keeps;
     private final boolean probabilities;
     private final boolean sampled;
     private final int index;
     private final StringBuilder text = new StringBuilder();
+    private final List<GeneratedToken> all = new ArrayList<>();
     private ReplyListener listener;
     private GenerationRequest request;
     private Ending ending;
@@ -41,8 +45,14 @@ final class NativeReply implements ChoiceOutput {
         this.model = model;
         this.events = stream ? exchange.events() : null;
         this.tokens = body.flag("return_tokens", false);
+        this.keeps = tokens || body.has("id_slot");
         this.probabilities = body.whole("n_probs", 0, Integer.MAX_VALUE, 0) > 0;
         this.sampled = body.flag("post_sampling_probs", false);
+    }
+
+    @Override
+    public boolean keepsTokens() {
+        return keeps;
     }
 
     @Override
@@ -91,6 +101,7 @@ final class NativeReply implements ChoiceOutput {
     private ObjectNode withTokens(ObjectNode part) {
         ArrayNode ids = part.putArray("tokens");
         List<GeneratedToken> taken = listener.takeTokens();
+        all.addAll(taken);
         if (tokens) {
             taken.forEach(token -> ids.add(token.id()));
         }
@@ -115,6 +126,12 @@ final class NativeReply implements ChoiceOutput {
         return sampled
                 ? entry.put("prob", Math.exp(logProbability))
                 : entry.put("logprob", Wire.finite(logProbability));
+    }
+
+    /// {@return the tokens of a prompt and of the reply so far, as it was told}
+    int[] after(int[] prompt) {
+        return IntStream.concat(IntStream.of(prompt), all.stream().mapToInt(GeneratedToken::id))
+                .toArray();
     }
 
     /// Ends the reply, in a stream with an event.
