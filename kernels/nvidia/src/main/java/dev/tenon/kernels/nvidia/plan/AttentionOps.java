@@ -35,7 +35,7 @@ final class AttentionOps {
             new OpRow<>(
                     CoreOp.Attention.class,
                     (a, _) -> support(a),
-                    (a, plan) -> plan.attention.attention(a, plan.hasSmallestTiles(a), plan.takenAsF16(a.out()))));
+                    (a, plan) -> plan.attention.attention(a, plan.tiled(a), plan.takenAsF16(a.out()))));
 
     private final PlanOptions options;
     private final DeviceTraits traits;

@@ -66,6 +66,7 @@ public final class GraphPlanner {
     private final DeviceTraits traits;
     private final Scratch scratch;
     private final BufferSpec step;
+    private final boolean tensorCores;
     private final int tileRows;
     private final int maxLogitRows;
 
@@ -75,9 +76,10 @@ public final class GraphPlanner {
         this.traits = request.traits();
         this.ownOps = new OwnOps(request.ownOps());
         this.weights = new WeightList(request.weights(), request.formats(), buffers);
+        this.tensorCores = !"off".equals(options.settings().get(TENSOR_CORES));
         this.linears = new LinearLaunches(
                 request.schedule(),
-                !"off".equals(options.settings().get(TENSOR_CORES)),
+                tensorCores,
                 Integer.parseInt(PlanSettings.MATRIX_SPLITS.in(options.settings())),
                 request.libraries());
         this.scratch = Scratch.of(buffers);
@@ -152,7 +154,7 @@ public final class GraphPlanner {
     }
 
     /// {@return whether a layer's tiles are as small as those of any}
-    boolean hasSmallestTiles(CoreOp.Attention a) {
+    private boolean hasSmallestTiles(CoreOp.Attention a) {
         return tileRows == AttentionLaunches.tileRows(a, traits);
     }
 
@@ -222,5 +224,19 @@ public final class GraphPlanner {
                         .product(op, value)
                         .filter(l -> linears.matmul(weights.matrix(l.weight())))
                         .isPresent());
+    }
+
+    /// {@return whether a layer of attention takes many rows in tiles: where what reads it takes float16, or is a gate
+    /// behind it, and no product of float32 weights, which would be rounded more than without}
+    boolean tiled(CoreOp.Attention a) {
+        return hasSmallestTiles(a)
+                && (takenAsF16(a.out())
+                        || tensorCores
+                                && readers.all(
+                                        a.out(),
+                                        op -> NvidiaOps.row(op)
+                                                .reading()
+                                                .product(op, a.out())
+                                                .isEmpty()));
     }
 }

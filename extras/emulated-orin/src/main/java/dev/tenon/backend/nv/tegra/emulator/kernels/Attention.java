@@ -167,28 +167,28 @@ record Attention(
         Arrays.write(launch, launch.longParameter(13), out);
     }
 
-    /// `attention_prefill_T_dN(q, tiles, pages, maxPages, kCache, vCache, out, heads, kvHeads, scale,
-    /// window, softCap, sinks, lasts, gain, offset, period, chunk)`: a block a tile and kv head; a tile
+    /// `attention_prefill_T_dN(q, tiles, pages, maxPages, kCache, vCache, out, halved, heads, kvHeads,
+    /// scale, window, softCap, sinks, lasts, gain, offset, period, chunk)`: a block a tile and kv head; a tile
     /// is first row, rows, sequence, first position.
     static void attendTiles(KernelLaunch launch, String type, int length) {
         int count = launch.geometry().gridX();
         int[] tiles = ints(launch, launch.longParameter(1), 4L * count);
-        int heads = launch.intParameter(7);
-        int kvHeads = launch.intParameter(8);
+        int heads = launch.intParameter(8);
+        int kvHeads = launch.intParameter(9);
         long pages = launch.longParameter(2);
         int maxPages = launch.intParameter(3);
         Attention attention = new Attention(
                 new KvCache(launch, type, launch.longParameter(4), pages, maxPages, kvHeads, length),
                 new KvCache(launch, type, launch.longParameter(5), pages, maxPages, kvHeads, length),
                 heads,
-                launch.floatParameter(9),
-                launch.intParameter(10),
-                launch.floatParameter(11),
-                floats(launch, launch.longParameter(12), heads),
-                lasts(launch, 13, rowsOf(tiles)),
+                launch.floatParameter(10),
+                launch.intParameter(11),
+                launch.floatParameter(12),
+                floats(launch, launch.longParameter(13), heads),
+                lasts(launch, 14, rowsOf(tiles)),
                 Bias.NONE,
-                growth(launch, 14),
-                launch.intParameter(17));
+                growth(launch, 15),
+                launch.intParameter(18));
         for (int i = 0; i < count; i++) {
             int first = tiles[4 * i];
             int rows = tiles[4 * i + 1];
@@ -208,7 +208,11 @@ record Attention(
                             r % heads,
                             out,
                             r * length));
-            Arrays.writeF16s(launch, launch.longParameter(6) + 2 * offset, out);
+            if (launch.intParameter(7) != 0) {
+                Arrays.writeF16s(launch, launch.longParameter(6) + 2 * offset, out);
+            } else {
+                Arrays.write(launch, launch.longParameter(6) + 4 * offset, out);
+            }
         }
     }
 
