@@ -79,9 +79,13 @@ class EmulatedOrinFilesTests {
                 assertTrue(error <= limit, what + ": NMSE " + error + " > " + limit);
             }
         } catch (BackendException e) {
-            assumeTrue(!NO_KERNEL.matcher(e.getMessage()).matches(), e.getMessage());
-            throw e;
+            skipWithoutKernel(e);
         }
+    }
+
+    private static void skipWithoutKernel(BackendException e) {
+        assumeTrue(!NO_KERNEL.matcher(e.getMessage()).matches(), e.getMessage());
+        throw e;
     }
 
     private static double limit(JsonNode sequence) {
@@ -117,6 +121,8 @@ class EmulatedOrinFilesTests {
                     double cosine = GoldenEncodersTests.cosine(vectors.get(i), truth);
                     assertTrue(cosine >= GoldenEncodersTests.LEAST_COSINE, what + ": cosine " + cosine);
                 }
+            } catch (BackendException e) {
+                skipWithoutKernel(e);
             }
         }
     }

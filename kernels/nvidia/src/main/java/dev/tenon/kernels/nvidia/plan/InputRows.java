@@ -1,5 +1,6 @@
 package dev.tenon.kernels.nvidia.plan;
 
+import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Pooling;
@@ -15,7 +16,7 @@ import dev.tenon.kernels.nvidia.step.StepLayout;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
-/// Ops that make rows of tokens and positions, and those that leave some of the rows.
+/// Ops that make rows of tokens, positions and other rows, and those that leave some of the rows.
 final class InputRows {
     static final List<OpRow<?>> ROWS = List.of(
             OpRow.matrix(
@@ -30,7 +31,8 @@ final class InputRows {
                     (e, plan) -> lookUp(e, e.table(), e.out(), StepLayout::positions, plan)),
             OpRow.fast(CoreOp.Repeat.class, InputRows::repeat),
             OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
-            OpRow.fast(CoreOp.Pool.class, InputRows::pool));
+            OpRow.fast(CoreOp.Pool.class, InputRows::pool),
+            OpRow.none(CentredConvolution.class));
 
     private InputRows() {}
 

@@ -19,7 +19,8 @@ final class NormRows {
             OpRow.fast(CoreOp.LayerNorm.class, NormRows::defined),
             OpRow.fast(PartOp.GroupedRmsNorm.class, NormRows::groupedRmsNorm),
             OpRow.fast(PartOp.GroupedLayerNorm.class, NormRows::groupedLayerNorm),
-            OpRow.fast(PartOp.PlainRmsNorm.class, NormRows::plainRmsNorm));
+            OpRow.fast(PartOp.PlainRmsNorm.class, NormRows::plainRmsNorm),
+            OpRow.none(PartOp.GroupMean.class));
     /// Threads of a block that norms whole rows.
     private static final int NORM_BLOCK = 512;
 

@@ -64,6 +64,13 @@ record OpRow<T extends Op>(
         return new OpRow<>(type, OpSupport::float32, lowering);
     }
 
+    /// {@return a row of an op that has no kernel}
+    static <T extends Op> OpRow<T> none(Class<T> type) {
+        return new OpRow<>(type, (op, _) -> OpSupport.notYet("op " + op.kind()), (op, _) -> {
+            throw new IllegalStateException("op " + op.kind() + " has no kernel");
+        });
+    }
+
     /// {@return a row of an op that multiplies with a weight}
     ///
     /// @param kind what reports call its kernel

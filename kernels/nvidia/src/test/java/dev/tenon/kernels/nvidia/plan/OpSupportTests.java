@@ -7,6 +7,7 @@ import dev.tenon.api.device.Support;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
@@ -65,6 +66,20 @@ class OpSupportTests {
         Value two = new Value(2, "two", 2);
         Weight pair = Weight.vector("pair", 2);
         Map<String, Op> ops = Map.ofEntries(
+                Map.entry("op group_mean", new PartOp.GroupMean(X, 4, Y)),
+                Map.entry("op centred_convolution", new CentredConvolution(X, new Weight("taps", 3, 64), NONE, Y)),
+                Map.entry(
+                        "op gated_delta_rule with decays of keys",
+                        new StateOp.GatedDeltaRule(
+                                new Value(12, "qkv", 192),
+                                X,
+                                two,
+                                pair,
+                                Weight.vector("bias", 64),
+                                2,
+                                StateOp.KeyHeads.BLOCK,
+                                0,
+                                Y)),
                 Map.entry(
                         "op head_linear of more than 1024 heads",
                         new PartOp.HeadLinear(
