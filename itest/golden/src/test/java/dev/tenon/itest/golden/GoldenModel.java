@@ -40,6 +40,9 @@ record GoldenModel(String folder, String name, JsonNode json) {
     /// What another expert makes of a token where it is one of few.
     private static final double OTHER_EXPERT = 0.2;
 
+    /// Distance of routing scores that rounded activations turn around.
+    private static final double CLOSE = 5e-4;
+
     /// How many times as much as in another implementation a sequence may be off by, where activations are rounded to
     /// 8 bits: by chance, the more so the narrower a model is.
     private static final double ROUNDING = 2;
@@ -131,8 +134,8 @@ record GoldenModel(String folder, String name, JsonNode json) {
 
     /// Holds the error of each sequence to a limit.
     ///
-    /// Where activations are rounded, a router may choose another expert than the truth does, which is no small
-    /// difference: a third of the sequences of a model may be that far off.
+    /// Where activations are rounded and two experts are as good as equal, a router may choose another one
+    /// than the truth does, which is no small difference: a third of a model's sequences may be that far off.
     ///
     /// @param where for what is printed
     /// @param rounds whether activations are rounded
@@ -147,12 +150,16 @@ record GoldenModel(String folder, String name, JsonNode json) {
             double most = limit.applyAsDouble(sequence);
             String what = where + name + " " + sequence.get("name").asText() + ": NMSE ";
             System.out.printf("%s%.3g (limit %.3g)%n", what, error, most);
-            if (error > most && rounds && turned < sequences().size() / 3 && sequence.has("router_gap")) {
+            if (error > most && rounds && turned < sequences().size() / 3 && isClose(sequence)) {
                 turned++;
                 most = OTHER_EXPERT;
             }
             assertTrue(error <= most, what + error + " > " + most);
         }
+    }
+
+    private static boolean isClose(JsonNode sequence) {
+        return sequence.has("router_gap") && sequence.get("router_gap").asDouble() < CLOSE;
     }
 
     /// {@return the limit where activations are rounded to 8 bits, of what another implementation with such
