@@ -93,8 +93,12 @@ final class ServerFixture implements AutoCloseable {
         if (response.statusCode() != 200) {
             throw new AssertionError(response.statusCode() + " " + response.body());
         }
-        return response.body()
-                .lines()
+        return data(response.body());
+    }
+
+    /// {@return the data of the events of a stream, `[DONE]` left out}
+    static List<JsonNode> data(String stream) {
+        return stream.lines()
                 .filter(line -> line.startsWith("data: {"))
                 .map(line -> json(line.substring(6)))
                 .toList();

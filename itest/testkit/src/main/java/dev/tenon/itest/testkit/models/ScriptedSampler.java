@@ -60,6 +60,8 @@ public final class ScriptedSampler implements SamplerProvider {
         private boolean asked;
         /// Null where the model's own tokens are taken.
         private String reply;
+        /// The tokens as which the tokenizer reads the reply, by where they begin.
+        private final Map<Integer, Integer> usual = new HashMap<>();
 
         @Override
         public int sample(float[] logits) {
@@ -68,14 +70,31 @@ public final class ScriptedSampler implements SamplerProvider {
                 reply = replies.apply(new String(heard.toString().getBytes(ISO_8859_1), UTF_8))
                         .map(given -> new String(given.getBytes(UTF_8), ISO_8859_1))
                         .orElse(null);
+                if (reply != null) {
+                    findUsual();
+                }
             }
             return reply == null ? best(logits) : next(logits);
         }
 
+        private void findUsual() {
+            int from = 0;
+            String whole = new String(reply.getBytes(ISO_8859_1), UTF_8);
+            for (int token : tokenizer.encode(whole, false, true)) {
+                usual.put(from, token);
+                from += text(token).length();
+            }
+        }
+
         private int next(float[] logits) {
-            String rest = reply.substring(written());
+            int written = written();
+            String rest = reply.substring(written);
             if (rest.isEmpty()) {
                 return end;
+            }
+            Integer known = usual.get(written);
+            if (known != null && rest.startsWith(text(known)) && logits[known] != Float.NEGATIVE_INFINITY) {
+                return known;
             }
             for (int length = Math.min(LONGEST_PIECE, rest.length()); length > 0; length--) {
                 Integer token = pieces.get(rest.substring(0, length));
