@@ -29,6 +29,8 @@ class AgentsTests {
 
     @Test
     void onOpenAisWire() throws Exception {
+        Path home = Files.createDirectories(folder.resolve("home/.qwen"));
+        Files.writeString(home.resolve("settings.json"), "{\"privacy\": {\"usageStatisticsEnabled\": false}}");
         check(
                 true,
                 List.of("write_file", "read_file", "edit", "run_shell_command"),

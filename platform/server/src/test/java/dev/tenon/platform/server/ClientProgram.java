@@ -46,7 +46,7 @@ record ClientProgram(Path folder) {
         return run(new ProcessBuilder(line).directory(folder.toFile()));
     }
 
-    /// Runs a program of an installed package, which finds no settings but those given.
+    /// Runs a program of an installed package, which finds no settings but those given and those in the folder `home`.
     ///
     /// @param work the folder in which it runs
     /// @param settings its environment
@@ -64,7 +64,7 @@ record ClientProgram(Path folder) {
         process.environment().putAll(settings);
         process.environment().put("PATH", path);
         process.environment()
-                .put("HOME", Files.createDirectory(folder.resolve("home")).toString());
+                .put("HOME", Files.createDirectories(folder.resolve("home")).toString());
         return run(process);
     }
 

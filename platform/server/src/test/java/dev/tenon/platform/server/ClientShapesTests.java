@@ -88,7 +88,7 @@ class ClientShapesTests {
         if (path.startsWith("/api/")) {
             return text.strip().lines().toList().getLast().contains("\"done\":true");
         }
-        return switch (path) {
+        return switch (path.replaceFirst("\\?.*", "")) {
             case "/v1/messages" -> text.contains("event: message_stop\n");
             case "/v1/responses" ->
                 text.contains("event: response.completed\n") || text.contains("event: response.incomplete\n");

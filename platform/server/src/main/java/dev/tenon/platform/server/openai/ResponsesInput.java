@@ -20,8 +20,8 @@ final class ResponsesInput {
     static final FieldTable FIELDS = FieldTable.of(
             "model input instructions max_output_tokens temperature top_p stream tools tool_choice parallel_tool_calls"
                     + " reasoning(effort) text(format) top_logprobs(0) background(false)",
-            "user safety_identifier prompt_cache_key prompt_cache_retention metadata store service_tier include"
-                    + " truncation stream_options",
+            "user safety_identifier prompt_cache_key prompt_cache_retention metadata client_metadata store service_tier"
+                    + " include truncation stream_options",
             Map.of(
                     "previous_response_id", "Nothing is kept: send the whole conversation as input.",
                     "conversation", "Nothing is kept: send the whole conversation as input.",
