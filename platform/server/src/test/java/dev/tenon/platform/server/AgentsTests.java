@@ -83,7 +83,8 @@ class AgentsTests {
                 Reply reply = Reply.of(answers.get(turn).body());
                 assertEquals(model.prompt(turn).size(), reply.prompt, at);
                 assertEquals(model.cached(turn), reply.cached, at);
-                assertTrue(turn == 0 || reply.cached >= model.prompt(turn - 1).size() / 64 * 64, at);
+                // One of the agents adds a parameter to its edits, which are the fourth of five turns.
+                assertTrue(turn == 0 || turn % 5 == 4 || reply.cached == model.inPages(turn - 1), at);
                 assertEquals(turn < script.turns.size() ? script.turns.get(turn).calls() : List.of(), reply.calls, at);
             }
             for (int turn = 0; turn < script.turns.size(); turn++) {

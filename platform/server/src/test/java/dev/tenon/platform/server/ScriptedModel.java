@@ -84,6 +84,11 @@ final class ScriptedModel implements SamplerProvider, AutoCloseable {
                 .orElse(0);
     }
 
+    /// {@return how many tokens of a generation, with its reply, are in full pages}
+    int inPages(int generation) {
+        return generations.get(generation).computed().size() / PAGE * PAGE;
+    }
+
     private static int common(List<Integer> a, List<Integer> b) {
         int least = Math.min(a.size(), b.size());
         return IntStream.range(0, least)
