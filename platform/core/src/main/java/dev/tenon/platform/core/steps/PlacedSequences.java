@@ -217,8 +217,10 @@ public final class PlacedSequences {
 
     private Placement take() {
         Placement old = placement;
+        if (old != null) {
+            states.close();
+        }
         placement = null;
-        states.close();
         stale = false;
         sequences.forEach(TokenSequence::forgetCache);
         return old;

@@ -173,6 +173,10 @@ class RandomScheduleTests extends GenerationFixture {
                     chat.session.truncate(0);
                     chat.tokens = new int[0];
                 }
+                if (random.nextInt(3) == 0 && Arrays.stream(chats).allMatch(each -> each.running == null)) {
+                    registry.remove(device);
+                    registry.add(device);
+                }
                 chat.ask(random, prompt);
                 if (random.nextInt(10) == 0) {
                     ((PlacedModel) model).loop().placed().reconsider();
