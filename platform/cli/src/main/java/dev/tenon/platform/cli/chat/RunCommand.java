@@ -208,14 +208,11 @@ public final class RunCommand implements TenonCommand {
                     && defaults.answers()
                     && loaded.chatTemplate().isPresent();
             boolean chat = mode.chat || (system != null || answers) && !mode.raw;
-            Question question = chat ? question(loaded, text) : null;
+            Question question = chat ? question(loaded, defaults, text) : null;
             int[] tokens =
                     chat ? question.prompt().tokens() : loaded.tokenizer().encode(text, true, true);
             int width = console.outIsTerminal() ? columns.getAsInt() : 0;
             StyledText wrapped = width > 0 ? StyledText.plain(width, console.outHasColor()) : null;
-            if (chat) {
-                Prompts.noteWhatAnswers(console, loaded, defaults);
-            }
             boolean shown = !chat && !noDisplayPrompt && tokens.length <= loaded.contextLength();
             TokenConstraint rule = rules.constraint(loaded, grammar.constraint(loaded));
             GenerationRequest generation = GenerationRequest.builder()
@@ -278,19 +275,17 @@ public final class RunCommand implements TenonCommand {
     }
 
     /// A message to answer.
-    private record Question(ChatModel chat, ChatRequest request, ChatPrompt prompt) {
-        TokenConstraint constraint() {
-            return chat.constraint(request, prompt).orElse(null);
-        }
-    }
+    private record Question(ChatModel chat, ChatRequest request, ChatPrompt prompt, TokenConstraint constraint) {}
 
-    private Question question(LoadedModel loaded, String text) {
+    private Question question(LoadedModel loaded, ModelDefaults defaults, String text) {
         ChatTurn user = ChatTurn.user(text);
         ChatRequest request = rules.limited(ChatRequest.builder()
                 .turns(system == null ? List.of(user) : List.of(ChatTurn.system(system), user))
                 .build());
         ChatModel chat = new Chats().of(loaded);
-        return new Question(chat, request, Prompts.prompt(chat, request));
+        ChatPrompt read = Prompts.prompt(chat, request);
+        Prompts.noteWhatAnswers(console, loaded, defaults);
+        return new Question(chat, request, read, chat.constraint(request, read).orElse(null));
     }
 
     private void report(LoadedModel loaded, Usage usage, SamplingParams params, Instant firstToken, Path... inputs) {

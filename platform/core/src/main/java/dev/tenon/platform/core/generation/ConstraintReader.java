@@ -1,10 +1,12 @@
 package dev.tenon.platform.core.generation;
 
+import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.TokenConstraint.LateException;
+import dev.tenon.api.text.Tokenizer;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.SynchronousQueue;
@@ -43,6 +45,15 @@ final class ConstraintReader {
 
     /// Begins with the mask before the first token.
     ///
+    /// {@return the reader of what a request's tokens have to be; null if they may be anything}
+    ///
+    /// @param onRead called when a mask has been made that was late
+    static ConstraintReader of(GenerationRequest request, Tokenizer tokenizer, int vocabularySize, Runnable onRead) {
+        TokenConstraint rule = RuledTokens.of(request, tokenizer, vocabularySize);
+        boolean forces = request.logProbabilities() < 0; // those are wanted of all tokens
+        return rule == null ? null : new ConstraintReader(rule, forces, vocabularySize, onRead);
+    }
+
     /// @param constraint the constraint, for this reader alone
     /// @param forces whether tokens that follow in any case are asked for
     /// @param vocabularySize tokens that a mask has

@@ -8,7 +8,6 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.Sampler;
-import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.steps.SequenceTask;
 import dev.tenon.platform.core.steps.TokenSequence;
@@ -62,9 +61,7 @@ public final class GenerationTask extends SequenceTask {
         this.text = new TextOutput(tokenizer, request.stop(), sequence, events);
         this.sampler = sampler;
         int vocabularySize = model.config().vocabularySize();
-        TokenConstraint rule = RuledTokens.of(request, tokenizer, vocabularySize);
-        boolean forces = request.logProbabilities() < 0; // those are wanted of all tokens
-        this.reader = rule == null ? null : new ConstraintReader(rule, forces, vocabularySize, wake);
+        this.reader = ConstraintReader.of(request, tokenizer, vocabularySize, wake);
         long[] mask = reader == null ? null : reader.mask();
         this.host = new HostSampling(request, sampler, sequence, vocabularySize, mask);
         this.prompt = new PromptProgress(sequence, events);
@@ -270,10 +267,8 @@ public final class GenerationTask extends SequenceTask {
     private void prepare() {
         int length = sequence.length() - sequence.leaving();
         int from = limit == 0 ? NO_LOGITS : length - 1;
-        int most = Math.min(limit - generated, contextLength - length);
-        if (reader != null && reader.unmasked() > 0) {
-            most = Math.min(most, reader.unmasked());
-        }
+        int free = reader == null || reader.unmasked() == 0 ? Integer.MAX_VALUE : reader.unmasked();
+        int most = Math.min(free, Math.min(limit - generated, contextLength - length));
         want(from, most > 0 && !host.needed() ? sampler.sampling().orElse(null) : null, most);
         // A proposal more than can be taken: the last row samples one, too.
         boolean more = prompt.allRan() && pending() == 1 && sequence.leaving() == 0;
@@ -286,25 +281,16 @@ public final class GenerationTask extends SequenceTask {
             reader.cancel();
         }
         RuntimeException failure = why != null ? why : text.finish();
-        if (generated == 0) {
-            firstToken = System.nanoTime();
-            lastToken = firstToken;
-        }
         FinishReason reason = finish != null ? finish : events.closed() ? FinishReason.CANCELLED : FinishReason.LENGTH;
-        Usage usage = new Usage(
-                prompt.tokens(),
-                prompt.cached(),
-                generated,
-                firstToken - start,
-                lastToken - firstToken,
-                reason,
-                drafts.drafted(),
-                drafts.accepted());
+        long first = (generated == 0 ? System.nanoTime() : firstToken) - start;
+        long rest = lastToken - firstToken;
+        int drafted = drafts.drafted();
+        Usage usage =
+                new Usage(prompt.tokens(), prompt.cached(), generated, first, rest, reason, drafted, drafts.accepted());
         events.end(failure == null ? usage : null, failure);
     }
 
-    /// {@return how many tokens at the beginning are older than any that can be taken back: those
-    ///     that stayed when others left; 0 if none left}
+    /// {@return how many tokens at the beginning can never be taken back, since others left; 0 if none left}
     public int kept() {
         return kept;
     }
