@@ -7,6 +7,6 @@ import dev.tenon.Tenon;
 
 void main(String[] args) {
     try (Model model = Tenon.load(args[0])) {
-        model.completion("Once upon a time").maxNewTokens(50).forEach(IO::print);
+        model.completion("Once upon a time").seed(1).maxNewTokens(50).forEach(IO::print);
     }
 }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 /// the device, checkpoints of states and moves to other placements: each text is the one that a prompt gives alone.
 /// `-Dtenon.schedules=N` runs N of them.
 class RandomScheduleTests extends GenerationFixture {
-    private static final int CONTEXT = 160;
+    private static final int CONTEXT = 256;
     private static final int CALLS = 12;
 
     private long reused;
@@ -74,6 +74,7 @@ class RandomScheduleTests extends GenerationFixture {
     private final class Chat {
         final Session session;
         int[] tokens = {};
+        int before;
         int prompted;
         int most;
         Generation running;
@@ -84,7 +85,8 @@ class RandomScheduleTests extends GenerationFixture {
 
         /// Asks something.
         void ask(Random random, int[] prompt) {
-            prompted = tokens.length + prompt.length;
+            before = tokens.length;
+            prompted = before + prompt.length;
             most = 1 + random.nextInt(30);
             tokens = joined(tokens, prompt);
             running = session.submit(GenerationRequest.builder()
@@ -103,6 +105,8 @@ class RandomScheduleTests extends GenerationFixture {
                 running.cancel();
             }
             Usage usage = running.result().toCompletableFuture().join();
+            // What its own session had computed at most is no reuse.
+            reused += device.states ? Math.max(0, usage.cachedTokens() - before) : 0;
             accepted += device.states ? usage.acceptedTokens() : 0;
             refused += device.states ? usage.draftedTokens() - usage.acceptedTokens() : 0;
             int[] all = session.tokens();
@@ -128,7 +132,7 @@ class RandomScheduleTests extends GenerationFixture {
     /// One of few messages, so that chats begin alike; ends as messages do.
     private static int[] message(LoadedModel model, Random random) {
         int which = random.nextInt(3);
-        int[] ids = new Random(which).ints(3 + 11 * which, 0, VOCAB).toArray();
+        int[] ids = new Random(which).ints(5 + 40 * which, 0, VOCAB).toArray();
         return random.nextBoolean()
                 ? ids
                 : joined(
@@ -164,7 +168,7 @@ class RandomScheduleTests extends GenerationFixture {
                     chat.end(random.nextInt(4) == 0);
                 }
                 if (random.nextInt(3) == 0) {
-                    int length = random.nextInt(chat.tokens.length + 1);
+                    int length = random.nextBoolean() ? 0 : random.nextInt(chat.tokens.length + 1);
                     chat.session.truncate(length);
                     chat.tokens = Arrays.copyOf(chat.tokens, length);
                 }
@@ -191,7 +195,6 @@ class RandomScheduleTests extends GenerationFixture {
             SchedulingStatus status = ((ScheduledModel) model).scheduling();
             assertEquals(status.pages(), status.freePages());
             assertEquals(0, status.running() + status.waiting());
-            reused += device.states ? status.reusedTokens() : 0;
         } catch (RuntimeException | Error e) {
             throw new AssertionError("schedule " + seed, e);
         }
@@ -203,7 +206,7 @@ class RandomScheduleTests extends GenerationFixture {
             schedule(seed);
         }
         String all = reused + " tokens reused, " + accepted + " proposals right, " + refused + " wrong";
-        assertTrue(reused > count && accepted > count && refused > count, all);
+        assertTrue(reused > 5L * count && accepted > count && refused > count, all);
     }
 
     @Test
