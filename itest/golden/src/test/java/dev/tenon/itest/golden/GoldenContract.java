@@ -3,6 +3,7 @@ package dev.tenon.itest.golden;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.device.PlanOptions.KvType;
@@ -15,6 +16,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.BackendException;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.StandaloneEngine;
 import java.util.ArrayList;
@@ -24,6 +26,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -37,6 +40,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class GoldenContract {
     private static final double FLOAT_LIMIT = 1e-4;
+
+    private static final Pattern NO_KERNEL = Pattern.compile(
+            ".* does not support ([\\w ]+ is not supported by NVIDIA kernels yet(, )?)+\\. .*", Pattern.DOTALL);
 
     private final String where;
     private final double sameLimit;
@@ -110,6 +116,15 @@ abstract class GoldenContract {
         assertTrue(error < sameLimit, what + ": NMSE " + error);
     }
 
+    /// Ends the test as skipped where the reason is an op that has no kernel, which the reason names.
+    ///
+    /// @param e why a model cannot be loaded
+    /// @return the same, where it has another reason
+    static BackendException skippedWithoutKernel(BackendException e) {
+        assumeTrue(!NO_KERNEL.matcher(e.getMessage()).matches(), e.getMessage());
+        return e;
+    }
+
     /// {@return the project's own models}
     static List<GoldenModel> models() {
         return GoldenModel.ofLanguage()
@@ -127,6 +142,8 @@ abstract class GoldenContract {
                     !floats,
                     ids -> last(model, ids),
                     sequence -> floats ? FLOAT_LIMIT : golden.limitOf8Bits(sequence));
+        } catch (BackendException e) {
+            throw skippedWithoutKernel(e);
         }
     }
 
