@@ -48,6 +48,14 @@ class CompletionTests {
         }
     }
 
+    @Command(name = "third", description = "Has commands below it.")
+    static final class Group implements TenonCommand {
+        @Override
+        public Integer call() {
+            return 0;
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"bash", "zsh", "fish"})
     void completionKnowsCommandsOptionsAndChoices(String shell) {
@@ -76,7 +84,7 @@ class CompletionTests {
         TestCli cli = new TestCli(folder);
         cli.engine.backends.add((Backend) Proxy.newProxyInstance(
                 Backend.class.getClassLoader(), new Class<?>[] {Backend.class}, (proxy, method, args) -> "cpu-fake"));
-        cli.add("third", Below::new);
+        cli.add("third", Group::new);
         cli.add("third below", Below::new);
         return Files.writeString(
                         folder.resolve("script"), cli.run("completion", shell).out())

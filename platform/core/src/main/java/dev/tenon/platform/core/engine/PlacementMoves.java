@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -227,7 +228,10 @@ final class PlacementMoves {
 
     /// Places the model when it has no placement: tries again until `move.timeout.ms` is over, since a
     /// bundle that was withdrawn may be replaced.
-    Placement placeAgain() {
+    ///
+    /// @param changesWait whether whoever changes services waits for the model meanwhile
+    /// @return the placement; null where a change waits, which goes first
+    Placement placeAgain(BooleanSupplier changesWait) {
         file.requireUnchanged();
         long deadline =
                 System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.get().moveTimeoutMillis());
@@ -235,6 +239,9 @@ final class PlacementMoves {
             try {
                 return place(settings.get());
             } catch (TenonException e) {
+                if (changesWait.getAsBoolean()) {
+                    return null;
+                }
                 if (System.nanoTime() >= deadline) {
                     throw new BackendException(
                             ErrorCode.BACKEND_WITHDRAWN,

@@ -24,7 +24,7 @@ final class DriveLock {
     private boolean unlimited;
     private long sleepsUntil;
     /// Changes that wait for the running step; no other step begins before them.
-    private int changes;
+    private volatile int changes;
     private volatile boolean othersWait;
 
     /// @param changed called with the lock held after each change: tasks that came while it was made, or waited
@@ -80,7 +80,7 @@ final class DriveLock {
         othersWait = wait;
     }
 
-    /// {@return whether a change waits}
+    /// {@return whether a change waits; may be asked without the lock}
     boolean changesWait() {
         return changes > 0;
     }

@@ -192,6 +192,8 @@ public final class PlacedSequences {
     /// Ends the placement, if there is one, and only then makes another, since memory may not
     /// suffice for two. If that fails there is no placement, and the next step tries again. Called
     /// by whoever drives; the lock is free meanwhile.
+    ///
+    /// @param next makes it; with null, too, there is no placement
     void place(Supplier<Placement> next, String reason) {
         place(
                 old -> {
@@ -212,7 +214,9 @@ public final class PlacedSequences {
         } finally {
             lock.lock();
         }
-        install(fresh, reason);
+        if (fresh != null) {
+            install(fresh, reason);
+        }
     }
 
     private Placement take() {

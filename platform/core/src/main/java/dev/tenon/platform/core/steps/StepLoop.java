@@ -7,7 +7,7 @@ import dev.tenon.platform.core.placement.PlacingThread;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /// Runs the steps of a model, one after the other: each takes pending tokens of as many tasks as it
 /// has room for ([BatchStep]).
@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 public final class StepLoop {
     private final DriveLock lock = new DriveLock(this::wakeAfterChange);
     private final PlacedSequences placed;
-    private final Supplier<Placement> source;
+    private final Function<BooleanSupplier, Placement> source;
     private final TaskQueue tasks = new TaskQueue();
     private final Evaluators evaluators = new Evaluators();
     private final StepCosts costs;
@@ -33,9 +33,10 @@ public final class StepLoop {
     /// Creates a loop without tasks.
     ///
     /// @param placement where the model runs first; owned by the loop
-    /// @param source makes the next placement when there is none
+    /// @param source makes the next placement when there is none; it is told whether a change waits, and may then
+    ///     return null, after which it is asked again
     /// @param limits what bounds its steps
-    public StepLoop(Placement placement, Supplier<Placement> source, StepLimits limits) {
+    public StepLoop(Placement placement, Function<BooleanSupplier, Placement> source, StepLimits limits) {
         this.placed = new PlacedSequences(lock, placement, limits);
         this.source = source;
         this.costs = new StepCosts(placement.plan().states().isPresent());
@@ -218,9 +219,10 @@ public final class StepLoop {
         try {
             tasks.endOver(placed::settle);
             if (tasks.runnable() && placed.unplaced()) {
-                placed.place(() -> PlacingThread.run(source), "the model was placed again");
+                placed.place(
+                        () -> PlacingThread.run(() -> source.apply(lock::changesWait)), "the model was placed again");
             }
-            if (tasks.runnable()) {
+            if (tasks.runnable() && !placed.unplaced()) {
                 lock.othersWait(step.compose(tasks.queued(), placed, lock.changesWait()));
             }
         } catch (RuntimeException | Error e) {

@@ -16,7 +16,10 @@ import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /// Services that go at the very moment that a model is being placed on them.
 class PlacementRaceTests {
@@ -71,6 +74,44 @@ class PlacementRaceTests {
             registry.add(slow);
             generate(session);
             assertEquals("slow", model.backend());
+        }
+    }
+
+    /// The time that a model waits for another bundle is not that of whoever withdraws one.
+    @Test
+    @Timeout(60)
+    void aBackendThatGoesAgainWhileTheModelIsPlacedOnItIsNotHeld() throws Exception {
+        engine.configure(EngineConfig.of(Map.of("backend", "slow", "move.timeout.ms", "600000"), Map.of()));
+        try (LoadedModel model = load();
+                Session session = model.newSession()) {
+            registry.remove(slow);
+            CountDownLatch placing = new CountDownLatch(1);
+            CountDownLatch leaving = new CountDownLatch(1);
+            slow.onCompile = () -> {
+                placing.countDown();
+                awaitUninterruptibly(leaving);
+            };
+            registry.add(slow);
+            FutureTask<Void> generation = new FutureTask<>(() -> generate(session), null);
+            Thread.ofPlatform().start(generation);
+            placing.await();
+            Thread withdrawal = Thread.ofPlatform().start(() -> registry.remove(slow));
+            withdrawal.join(100); // long enough to wait for the model, as a rule
+            leaving.countDown();
+            withdrawal.join();
+
+            slow.onCompile = () -> {};
+            registry.add(slow);
+            generation.get();
+            assertEquals("slow", model.backend());
+        }
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
