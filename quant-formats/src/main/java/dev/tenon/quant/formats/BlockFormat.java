@@ -2,18 +2,16 @@ package dev.tenon.quant.formats;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.quant.Quantizer;
 import dev.tenon.api.quant.layout.BlockLayout;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import java.util.Optional;
 
-/// What all formats of this module share: a name, a layout, and the encoder's checks of sizes and its walk over
-/// the blocks through a small byte array.
+/// What the formats that are written share: the encoder's checks and its walk over the blocks through a small byte
+/// array.
 ///
 /// A subclass only says how floats become whole blocks in a byte array. Stateless, for any thread.
-abstract class BlockFormat implements QuantFormat {
+abstract class BlockFormat extends LayoutFormat {
     /// Blocks are copied in portions of about this many bytes, so that they stay in the first-level
     /// cache.
     private static final int PORTION_BYTES = 4096;
@@ -21,10 +19,7 @@ abstract class BlockFormat implements QuantFormat {
     /// A thread's portion, into which blocks are encoded.
     private static final ThreadLocal<byte[]> PORTION = ThreadLocal.withInitial(() -> new byte[PORTION_BYTES]);
 
-    private final String id;
-    private final int ggmlType;
     private final BlockLayout layout;
-    private final Optional<BlockLayout> offered;
     private final boolean finiteOnly;
     private final Optional<Quantizer> quantizer = Optional.of(this::quantize);
 
@@ -36,10 +31,8 @@ abstract class BlockFormat implements QuantFormat {
     /// @param finiteOnly whether the encoder refuses NaN and infinity, because a block has a common
     ///     scale
     BlockFormat(String id, int ggmlType, BlockLayout layout, boolean finiteOnly) {
-        this.id = id;
-        this.ggmlType = ggmlType;
+        super(id, ggmlType, layout);
         this.layout = layout;
-        this.offered = Optional.of(layout);
         this.finiteOnly = finiteOnly;
     }
 
@@ -54,29 +47,8 @@ abstract class BlockFormat implements QuantFormat {
     abstract void encode(float[] in, int at, byte[] out, int blocks);
 
     @Override
-    public final String id() {
-        return id;
-    }
-
-    @Override
-    public final int ggmlType() {
-        return ggmlType;
-    }
-
-    @Override
-    public final Optional<BlockLayout> layout() {
-        return offered;
-    }
-
-    @Override
     public final Optional<Quantizer> quantizer() {
         return quantizer;
-    }
-
-    @Override
-    public final void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
-        checkRanges(target, targetOffset, "target", source, offsetBytes, "source", n);
-        layout.decode(source, offsetBytes, target, targetOffset, n);
     }
 
     private void quantize(float[] source, int sourceOffset, MemorySegment target, long offsetBytes, int n) {
@@ -101,34 +73,13 @@ abstract class BlockFormat implements QuantFormat {
         }
     }
 
-    private void checkRanges(
-            float[] values, int at, String valuesName, MemorySegment blocks, long offset, String blocksName, int n) {
-        Objects.requireNonNull(values, valuesName);
-        Objects.requireNonNull(blocks, blocksName);
-        long bytes = bytesFor(n);
-        if (at < 0 || n > values.length - at) {
-            throw new IndexOutOfBoundsException("%s: %d values from index %d do not fit the %s of %d floats"
-                    .formatted(id, n, at, valuesName, values.length));
-        }
-        if (offset < 0 || bytes > blocks.byteSize() - offset) {
-            throw new IndexOutOfBoundsException(
-                    "%s: %d values take %d bytes; from byte %d they do not fit the %s of %d bytes"
-                            .formatted(id, n, bytes, offset, blocksName, blocks.byteSize()));
-        }
-    }
-
     private void checkFinite(float[] values, int at, int n) {
         for (int i = at; i < at + n; i++) {
             if (!Float.isFinite(values[i])) {
                 throw new IllegalArgumentException(
                         "%s: the value at index %d is %s; only finite values can be encoded (NaN would spoil its block)"
-                                .formatted(id, i, values[i]));
+                                .formatted(id(), i, values[i]));
             }
         }
-    }
-
-    @Override
-    public final String toString() {
-        return id;
     }
 }

@@ -31,11 +31,14 @@ public final class MXFP4Format extends BlockFormat {
     private static final int QS = 1;
     private static final int[] T = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
+    /// What indices stand for.
+    static final CodeBook LEVELS = CodeBook.of(T);
+
     private static final BlockLayout LAYOUT = BlockLayout.of(
             N,
             BYTES,
             Numbers.unsigned(BitField.of(4).at(QS).bytes(16, 1).bits(2, 4)),
-            CodeBook.of(T),
+            LEVELS,
             Scale.of(Numbers.of(Numbers.Type.E8M0_HALF, BitField.of(8))));
 
     /// Creates the format; it has no state.
@@ -74,7 +77,11 @@ public final class MXFP4Format extends BlockFormat {
         return Math.max(0, 127 + (int) Math.floor(log2) - 2);
     }
 
-    private static int level(float value, float d) {
+    /// {@return the index of the number nearest to a value, the first one among equals}
+    ///
+    /// @param value a value
+    /// @param d what numbers are multiplied with
+    static int level(float value, float d) {
         int best = 0;
         float bestError = Math.abs(value);
         for (int i = 1; i < T.length; i++) {

@@ -176,7 +176,8 @@ class HandMadeBlockTests {
         return format.layout()
                 .flatMap(BlockLayout::scales)
                 .map(scale -> scale.common().orElse(scale.numbers()))
-                .filter(numbers -> numbers.type() == Numbers.Type.F16)
+                .filter(numbers ->
+                        numbers.type() == Numbers.Type.F16 && numbers.pieces(0).size() == 1)
                 .map(numbers -> numbers.pieces(0).getFirst().bit() / Byte.SIZE)
                 .orElse(-1);
     }

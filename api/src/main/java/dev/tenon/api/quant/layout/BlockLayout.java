@@ -2,6 +2,7 @@ package dev.tenon.api.quant.layout;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// How a block of a weight format is laid out, and what its values are:
 ///
@@ -32,12 +33,12 @@ public final class BlockLayout {
             Optional<Scale> shifts) {}
 
     private final Parts parts;
-    private final LayoutDecoder decoder;
+    /// Made when it is first asked for: most layouts of an installation are never decoded.
+    private volatile @Nullable LayoutDecoder decoder;
 
     private BlockLayout(Parts parts) {
         this.parts = parts;
         check();
-        this.decoder = new LayoutDecoder(this);
     }
 
     private void check() {
@@ -206,7 +207,12 @@ public final class BlockLayout {
     /// @throws IllegalArgumentException if `n` is not a multiple of the block size
     /// @throws IndexOutOfBoundsException if source or target are too small
     public void decode(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
-        decoder.decode(source, offsetBytes, target, targetOffset, n);
+        LayoutDecoder made = decoder;
+        if (made == null) {
+            made = new LayoutDecoder(this);
+            decoder = made;
+        }
+        made.decode(source, offsetBytes, target, targetOffset, n);
     }
 
     @Override

@@ -17,6 +17,15 @@ import dev.tenon.api.quant.layout.Scale;
 import dev.tenon.backend.cpu.vector.kernel.Species;
 import dev.tenon.backend.cpu.vector.kernel.layout.SpanReader;
 import dev.tenon.backend.cpu.vector.selection.KernelSet;
+import dev.tenon.quant.formats.IQ1_MFormat;
+import dev.tenon.quant.formats.IQ1_SFormat;
+import dev.tenon.quant.formats.IQ2_SFormat;
+import dev.tenon.quant.formats.IQ2_XSFormat;
+import dev.tenon.quant.formats.IQ2_XXSFormat;
+import dev.tenon.quant.formats.IQ3_SFormat;
+import dev.tenon.quant.formats.IQ3_XXSFormat;
+import dev.tenon.quant.formats.NVFP4Format;
+import dev.tenon.quant.formats.TQ1_0Format;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -44,7 +53,17 @@ class LayoutLinearTests {
     }
 
     static Stream<Named> layouts() {
-        List<Named> all = new ArrayList<>(KernelTests.formats()
+        Stream<QuantFormat> others = Stream.of(
+                new NVFP4Format(),
+                new TQ1_0Format(),
+                new IQ3_SFormat(),
+                new IQ3_XXSFormat(),
+                new IQ2_SFormat(),
+                new IQ2_XSFormat(),
+                new IQ2_XXSFormat(),
+                new IQ1_MFormat(),
+                new IQ1_SFormat());
+        List<Named> all = new ArrayList<>(Stream.concat(KernelTests.formats(), others)
                 .filter(format -> format.blockSize() > 1)
                 .map(format -> new Named(format.id(), format.layout().orElseThrow()))
                 .toList());
@@ -67,72 +86,7 @@ class LayoutLinearTests {
                                 BitField.of(3).at(5).bytes(8, 8).bits(8, 3)),
                         32,
                         half));
-        add(
-                all,
-                "digits of base 3",
-                BlockLayout.of(
-                        256, 54, trits(0, 32, 5).then(trits(32, 16, 5)).then(trits(48, 4, 4)), 1, Scale.f16(52)));
-        Scale floats =
-                Scale.of(Numbers.of(Numbers.Type.UE4M3_HALF, BitField.of(8).bytes(4, 1)));
-        Numbers nibbles =
-                Numbers.unsigned(BitField.of(4).at(4).bytes(8, 1).bits(2, 4).bytes(4, 8));
-        CodeBook sixteen = CodeBook.of(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12);
-        add(all, "scales of eight bits", BlockLayout.of(64, 36, nibbles, sixteen, floats));
         add(all, "a large code book", BlockLayout.of(32, 34, row(8, 2, 32), book(1, 256, 127), half));
-        Scale whole = Scale.f16(0, Numbers.unsigned(BitField.of(4).at(9, 4).bytes(8, 8)))
-                .with(0.25f, 0.125f);
-        add(
-                all,
-                "entries of eight, indices of signs",
-                BlockLayout.of(
-                                256,
-                                66,
-                                Numbers.unsigned(
-                                        BitField.of(8).at(2).bytes(4, 1).bytes(8, 8)),
-                                book(8, 256, 43),
-                                whole)
-                        .withSigns(
-                                Numbers.unsigned(BitField.of(7).at(6).bits(4, 7).bytes(8, 8))));
-        add(
-                all,
-                "entries of four, signs",
-                BlockLayout.of(
-                                256,
-                                110,
-                                Numbers.unsigned(
-                                        BitField.of(8).at(2).bytes(64, 1),
-                                        BitField.of(1).at(66).bits(64, 1)),
-                                book(4, 512, 15),
-                                Scale.f16(
-                                                0,
-                                                Numbers.unsigned(
-                                                        BitField.of(4).at(106).bits(8, 4)))
-                                        .with(2, 1))
-                        .withSigns(row(1, 74, 256)));
-        Scale pieces = new Scale(
-                Optional.of(Numbers.of(
-                        Numbers.Type.F16,
-                        BitField.of(4).at(49, 4),
-                        BitField.of(4).at(51, 4),
-                        BitField.of(4).at(53, 4),
-                        BitField.of(4).at(55, 4))),
-                Numbers.unsigned(BitField.of(3).at(48).bits(4, 3).bytes(4, 2)),
-                2,
-                1);
-        add(
-                all,
-                "entries of eight, shifts",
-                BlockLayout.of(
-                                256,
-                                56,
-                                Numbers.unsigned(
-                                        BitField.of(8).bytes(32, 1),
-                                        BitField.of(3).at(32).bits(32, 4)),
-                                book(8, 2048, 1),
-                                pieces)
-                        .withShifts(Scale.of(Numbers.unsigned(
-                                        BitField.of(1).at(32, 3).bits(32, 4)))
-                                .with(-0.25f, 0.125f)));
         add(
                 all,
                 "scales with a sign, minimums without",
@@ -155,11 +109,6 @@ class LayoutLinearTests {
 
     private static Numbers signed(int width, int count, int at) {
         return Numbers.signed(BitField.of(width).at(at).bits(count, width));
-    }
-
-    private static Numbers trits(int at, int bytes, int digits) {
-        return Numbers.of(
-                Numbers.Type.TRITS, BitField.of(8).at(at).bytes(bytes, 1).bits(digits, 0));
     }
 
     private static CodeBook book(int length, int levels, int most) {
