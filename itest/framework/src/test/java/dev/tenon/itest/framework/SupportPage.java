@@ -35,9 +35,11 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.kernel.cpu.LinearKernel;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.api.text.TokenizerProvider;
 import dev.tenon.kernels.nvidia.plan.KernelSupport;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.core.text.words.PreTokenizers;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.URL;
@@ -190,6 +192,15 @@ final class SupportPage {
                 | --- | --- | --- |
                 %s
 
+                ## Tokenizers
+
+                Kinds, `tokenizer.ggml.model`: %s. Others are refused with `MODEL-008`, and so is a name of `tokenizer.ggml.pre` that is not below. Whole words:
+                one that is a token is not made of merges.
+
+                | words are cut as by | `tokenizer.ggml.pre` |
+                | --- | --- |
+                %s
+
                 ## Kernels of a layer
 
                 On the CPU, for a decoded token as for a prompt, with each kind of layer of the golden models: five kernels for a dense layer and six with
@@ -208,8 +219,24 @@ final class SupportPage {
                         formats(),
                         bundles(),
                         models(),
+                        ServiceLoader.load(TokenizerProvider.class).stream()
+                                .map(provider -> code(provider.get().model()))
+                                .sorted()
+                                .collect(Collectors.joining(", ")),
+                        preTokenizers(),
                         manyKernels(),
                         layers());
+    }
+
+    private static String preTokenizers() {
+        return PreTokenizers.rows().stream()
+                .map(row -> "| " + row.words() + " | "
+                        + row.names().stream().map(SupportPage::code).collect(Collectors.joining(", ")) + " |")
+                .collect(Collectors.joining("\n"));
+    }
+
+    private static String code(String text) {
+        return "`" + text + "`";
     }
 
     private String ops() {

@@ -14,12 +14,12 @@ final class ByteLevelBpeTokenizer extends VocabularyTokenizer {
     private final boolean wholeWords;
     private final WordCache cache = new WordCache();
 
-    /// Reads a tokenizer.
+    /// Reads a tokenizer; one that merges characters where the pre-tokenizer is of such a vocabulary.
     ///
     /// @param metadata metadata with the `tokenizer.ggml.*` keys
     /// @throws dev.tenon.api.error.ModelFormatException if the vocabulary is missing or broken
     /// @throws dev.tenon.api.error.UnsupportedModelException if the pre-tokenizer is unknown
-    static ByteLevelBpeTokenizer of(GgufMetadata metadata) {
+    static VocabularyTokenizer of(GgufMetadata metadata) {
         String name = metadata.string("tokenizer.ggml.pre").orElse(null);
         if (name == null) {
             LoggerFactory.getLogger(ByteLevelBpeTokenizer.class)
@@ -30,6 +30,9 @@ final class ByteLevelBpeTokenizer extends VocabularyTokenizer {
             name = "default";
         }
         PreTokenizers.Rules rules = PreTokenizers.of(name, metadata.source());
+        if (rules.characters()) {
+            return RawBpeTokenizer.of(metadata, rules);
+        }
         Vocabulary vocabulary = new Vocabulary(metadata, new Vocabulary.Defaults(rules.addBos(), -1, false, -1));
         return new ByteLevelBpeTokenizer(vocabulary, new MergeTable(metadata, vocabulary), rules);
     }

@@ -5,6 +5,7 @@ import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.api.text.TokenizerProvider;
+import dev.tenon.platform.core.text.words.PreTokenizers;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 
@@ -25,6 +26,6 @@ public final class RawBpeProvider implements TokenizerProvider {
 
     @Override
     public Tokenizer create(GgufMetadata metadata) {
-        return RawBpeTokenizer.of(metadata);
+        return RawBpeTokenizer.of(metadata, PreTokenizers.of(model(), metadata.source()));
     }
 }

@@ -1,48 +1,45 @@
 package dev.tenon.platform.core.text;
 
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.platform.core.text.words.PreTokenizer;
+import dev.tenon.platform.core.text.words.PreTokenizers;
 import java.nio.charset.StandardCharsets;
 
-/// Byte-pair encoding of characters, as Gemma 4 uses it (`tokenizer.ggml.model` = `gemma4`): merges by rank as
-/// byte-level BPE has them, but of characters; one without a token becomes byte tokens `<0x0A>`.
+/// Byte-pair encoding of characters, as Gemma 4 uses it (`tokenizer.ggml.model` = `gemma4`) and some vocabularies of
+/// the
+/// kind `gpt2`: merges by rank as byte-level BPE has them, but of characters; one without a token becomes byte
+/// tokens `<0x0A>`.
 ///
 /// A blank is written `▁` (U+2581). Nothing is merged across the start or end of a run of line ends.
 final class RawBpeTokenizer extends VocabularyTokenizer {
     private static final char BLANK = '\u2581';
 
     private final MergeTable merges;
+    private final PreTokenizer splitter;
     private final ByteTokens byteTokens;
 
     /// Reads a tokenizer.
     ///
     /// @param metadata metadata with the `tokenizer.ggml.*` keys
+    /// @param rules how the words are made
     /// @throws dev.tenon.api.error.ModelFormatException if the vocabulary is missing or broken
-    static RawBpeTokenizer of(GgufMetadata metadata) {
-        Vocabulary vocabulary = new Vocabulary(metadata, new Vocabulary.Defaults(true, -1, false, -1));
-        return new RawBpeTokenizer(vocabulary, new MergeTable(metadata, vocabulary));
+    static RawBpeTokenizer of(GgufMetadata metadata, PreTokenizers.Rules rules) {
+        Vocabulary vocabulary = new Vocabulary(metadata, new Vocabulary.Defaults(rules.addBos(), -1, false, -1));
+        return new RawBpeTokenizer(vocabulary, new MergeTable(metadata, vocabulary), rules.splitter());
     }
 
-    private RawBpeTokenizer(Vocabulary vocabulary, MergeTable merges) {
+    private RawBpeTokenizer(Vocabulary vocabulary, MergeTable merges, PreTokenizer splitter) {
         super(vocabulary);
         this.merges = merges;
+        this.splitter = splitter;
         byteTokens = new ByteTokens(vocabulary);
     }
 
     @Override
     Encoder encoder(String text, IntList out) {
         BpeMerger merger = new BpeMerger(merges);
-        return (from, to) -> {
-            String part = text.substring(from, to).replace(' ', BLANK);
-            for (int at = 0; at < part.length(); ) {
-                boolean lines = part.charAt(at) == '\n';
-                int end = at + 1;
-                while (end < part.length() && (part.charAt(end) == '\n') == lines) {
-                    end++;
-                }
-                encodeRun(part.substring(at, end), merger, out);
-                at = end;
-            }
-        };
+        return (from, to) -> splitter.split(
+                text, from, to, (a, b) -> encodeRun(text.substring(a, b).replace(' ', BLANK), merger, out));
     }
 
     private void encodeRun(String run, BpeMerger merger, IntList out) {

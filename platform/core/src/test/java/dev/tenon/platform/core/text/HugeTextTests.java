@@ -20,22 +20,9 @@ class HugeTextTests {
     @Test
     void everyFamilyCutsHugeTextsInTimeAndLosesNothing() {
         int n = 1 << 17;
-        String[] families = {
-            "llama-bpe",
-            "gpt-2",
-            "smollm",
-            "tekken",
-            "gpt-4o",
-            "kimi-k2",
-            "qwen35",
-            "deepseek-llm",
-            "deepseek-coder",
-            "deepseek-v3",
-            "default",
-            "falcon"
-        };
-        for (String name : families) {
-            PreTokenizer splitter = PreTokenizers.of(name, "test").splitter();
+        for (PreTokenizers.Row row : PreTokenizers.rows()) {
+            String name = row.names().getFirst();
+            PreTokenizer splitter = row.splitter().get();
             for (String unit : new String[] {"a", " ", "7", "\n", "A", "あA", ".", "\u0301", "' "}) {
                 for (String end : new String[] {"", "x", "1", "\n", "\u0001"}) {
                     String text = unit.repeat(n / unit.length()) + end;

@@ -19,13 +19,18 @@ class RawBpeTests {
     private static final int FIRST = 257; // after 256 bytes and the token of the start
 
     private static Tokenizer tokenizer() {
+        return tokenizer("gemma4", "gemma4");
+    }
+
+    private static Tokenizer tokenizer(String model, String pre) {
         String[] tokens = Stream.of(
                         Stream.of("<bos>"),
                         IntStream.range(0, 256).mapToObj(b -> String.format("<0x%02X>", b)),
                         Stream.of(TEXTS))
                 .flatMap(s -> s)
                 .toArray(String[]::new);
-        GgufMetadata metadata = TextTestData.vocabulary("gemma4", tokens);
+        GgufMetadata metadata = TextTestData.vocabulary(model, tokens);
+        metadata = TextTestData.with(metadata, "tokenizer.ggml.pre", GgufValue.of(pre));
         long[] types = LongStream.range(0, tokens.length)
                 .map(id -> id == 0 ? 3 : id < FIRST ? 6 : 1)
                 .toArray();
@@ -44,6 +49,14 @@ class RawBpeTests {
         assertArrayEquals(new int[] {0, FIRST + 6, FIRST + 7, FIRST + 5}, tokenizer.encode("ab ab a", true, true));
         assertArrayEquals(new int[] {FIRST + 9}, tokenizer.encode("éa", false, false));
         assertArrayEquals(new int[] {FIRST + 3, FIRST + 6}, tokenizer.encode("éab", false, false));
+    }
+
+    @Test
+    void someVocabulariesOfBytePairsMergeCharacters() {
+        int[] ids = {FIRST + 6, FIRST + 7, FIRST + 5};
+        assertArrayEquals(ids, tokenizer("gpt2", "sarvam-moe").encode("ab ab a", true, true));
+        ids = new int[] {0, FIRST + 6, FIRST + 7, FIRST + 5};
+        assertArrayEquals(ids, tokenizer("gpt2", "granite-embed-multi-311m").encode("ab ab a", true, true));
     }
 
     @Test

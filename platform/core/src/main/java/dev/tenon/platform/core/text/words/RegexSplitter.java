@@ -13,6 +13,16 @@ final class RegexSplitter implements PreTokenizer {
     private static final String SPACES =
             "\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}" + "\\x{202f}\\x{205f}\\x{3000}";
 
+    private static final String KANJI_KANA = "[\\x{4e00}-\\x{9fa5}\\x{3040}-\\x{309f}\\x{30a0}-\\x{30ff}]+";
+
+    /// A sign before ASCII letters, or letters after anything else.
+    private static final String SIGNED_WORD =
+            "[!-/:-@\\[-`{-~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+";
+
+    private static final String SYMBOLS = "| ?[^" + SPACES + "\\p{L}\\p{N}]+";
+    private static final String SPACE_WORDS = "|\\s+(?!\\S)|\\s+";
+    private static final String LINES_OR_SPACE = "|\\s*[\\r\\n]+" + SPACE_WORDS;
+
     private static final String CJK = "[\\x{4e00}-\\x{9fa5}\\x{800}-\\x{4e00}\\x{ac00}-\\x{d7ff}]+";
 
     /// The letters with case that DeepSeek LLM lists one by one.
@@ -59,16 +69,73 @@ final class RegexSplitter implements PreTokenizer {
                 .then(new RegexSplitter("\\s?\\p{L}+"))
                 .then(new RegexSplitter("\\s?\\p{P}+"))
                 .then(new RegexSplitter(CJK))
-                .then(new WordScanner.SingleNumbers());
+                .then(new WordScanner.Numbers(1));
     }
 
     /// {@return the rules of DeepSeek V3 and R1}
     static PreTokenizer deepSeekV3() {
-        String word = "[!-/:-@\\[-`{-~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
-                + "| ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-        return new RegexSplitter("\\p{N}{1,3}")
-                .then(new RegexSplitter("[\\x{4e00}-\\x{9fa5}\\x{3040}-\\x{309f}\\x{30a0}-\\x{30ff}]+"))
-                .then(new RegexSplitter(word));
+        return new WordScanner.Numbers(3)
+                .then(new RegexSplitter(KANJI_KANA))
+                .then(new RegexSplitter(SIGNED_WORD + "[\\r\\n]*" + LINES_OR_SPACE));
+    }
+
+    /// {@return the rules of Spark 2.5: lines apart, and every number alone}
+    static PreTokenizer spark() {
+        return new WordScanner.Numbers(3)
+                .then(new RegexSplitter(KANJI_KANA))
+                .then(new RegexSplitter(SIGNED_WORD + "|[\\r\\n]" + SPACE_WORDS))
+                .then(new WordScanner.Numbers(1));
+    }
+
+    /// {@return the rules of AFMoE: scripts without blanks apart}
+    static PreTokenizer afmoe() {
+        return new DigitGroups(DigitGroups.Rule.NUMBERS)
+                .then(new RegexSplitter("[\\x{4e00}-\\x{9fff}\\x{3400}-\\x{4dbf}\\x{f900}-\\x{faff}\\x{3040}-\\x{30ff}"
+                        + "\\x{ff65}-\\x{ff9f}\\x{2f00}-\\x{2fdf}\\x{e40}-\\x{e7f}\\x{e80}-\\x{eff}\\x{1780}-\\x{17ff}"
+                        + "\\x{1000}-\\x{109f}\\x{aa60}-\\x{aa7f}\\x{a9e0}-\\x{a9ff}\\x{ac00}-\\x{d7af}"
+                        + "\\x{1100}-\\x{11ff}]+"))
+                .then(new RegexSplitter(SIGNED_WORD + "[\\r\\n]*" + LINES_OR_SPACE));
+    }
+
+    /// {@return the rules of Youtu: scripts and signs of East Asia apart, then those of GPT-4o with single numbers}
+    static PreTokenizer youtu() {
+        return new RegexSplitter("[\\x{ac00}-\\x{d7a3}\\x{3131}-\\x{318e}]+"
+                        + "|[\\x{ff01}\\x{2026}\\x{201c}\\x{201d}\\x{2018}\\x{2019}\\x{2014}\\x{ff1a}\\x{ff1b}\\x{ff0c}"
+                        + "\\x{3001}-\\x{303f}\\x{fe30}-\\x{fe4f}]+|[\\x{3105}-\\x{312f}]+|" + KANJI_KANA)
+                .then(new WordScanner.O200k(1, true, false));
+    }
+
+    /// {@return the rules of EXAONE MoE: letters of several words, with single blanks between, are one}
+    static PreTokenizer exaoneMoe() {
+        return new RegexSplitter("(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+                + "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}(?:[\\p{L}\\p{M}]| (?=\\p{L}))*+|\\p{N}" + SYMBOLS
+                + "[\\r\\n/]?|\\s*[\\r\\n]" + SPACE_WORDS);
+    }
+
+    /// {@return the rules of Qwen 2 without contractions}
+    static PreTokenizer withoutContractions() {
+        return new RegexSplitter("[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" + SYMBOLS + "[\\r\\n]*" + LINES_OR_SPACE);
+    }
+
+    /// {@return the rules of BLOOM: all but some punctuation}
+    static PreTokenizer bloom() {
+        return new RegexSplitter(
+                " ?[^()|.,!?\\x{2026}\\x{3002}\\x{ff0c}\\x{3001}\\x{964}\\x{6d4}\\x{60c}" + SPACES + "]+");
+    }
+
+    /// {@return the rules of Chameleon, whose images are texts too}
+    static PreTokenizer chameleon() {
+        return new RegexSplitter("<sentinel:[0-9]+>")
+                .then(new RegexSplitter("IMGIMG[A-I]{1,4}Z"))
+                .then(new RegexSplitter("[\\t\\n]|    |  "))
+                .then(new WordScanner.Numbers(1))
+                .then(new RegexSplitter("[\\p{P}!-/:-@\\[-`{-~]"))
+                .then(new WordScanner.Gpt2());
+    }
+
+    /// {@return lines and runs of line ends}
+    static PreTokenizer lines() {
+        return new RegexSplitter("\\n+");
     }
 
     /// {@return the rules of Falcon}

@@ -257,11 +257,17 @@ abstract class WordScanner implements PreTokenizer {
         }
     }
 
-    /// Makes every number character a word of its own: `\p{N}`.
-    static final class SingleNumbers extends WordScanner {
+    /// Makes words of up to so many numbers, and of what lies between them: `\p{N}{1,most}`.
+    static final class Numbers extends WordScanner {
+        private final int most;
+
+        Numbers(int most) {
+            this.most = most;
+        }
+
         @Override
         int wordEnd(String text, int at, int to) {
-            int i = numbers(text, at, to, 1);
+            int i = numbers(text, at, to, most);
             if (i > at) {
                 return i;
             }
@@ -269,6 +275,19 @@ abstract class WordScanner implements PreTokenizer {
                 i += Character.charCount(text.codePointAt(i));
             }
             return i;
+        }
+    }
+
+    /// Cuts words of white space that do not end a line, as [Cl100k] makes them, into lengths of powers of two, of at
+    /// most 512, the longest first.
+    static final class SpacesByPowers extends WordScanner {
+        @Override
+        int wordEnd(String text, int at, int to) {
+            boolean spaces = to - at > 1
+                    && CharKinds.isWhiteSpace(text.charAt(at))
+                    && CharKinds.isWhiteSpace(text.charAt(at + 1))
+                    && CharKinds.of(text.charAt(to - 1)) != NEWLINE;
+            return spaces ? at + Math.min(512, Integer.highestOneBit(to - at)) : to;
         }
     }
 }
