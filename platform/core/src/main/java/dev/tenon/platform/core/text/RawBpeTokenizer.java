@@ -5,10 +5,9 @@ import dev.tenon.platform.core.text.words.PreTokenizer;
 import dev.tenon.platform.core.text.words.PreTokenizers;
 import java.nio.charset.StandardCharsets;
 
-/// Byte-pair encoding of characters, as Gemma 4 uses it (`tokenizer.ggml.model` = `gemma4`) and some vocabularies of
-/// the
-/// kind `gpt2`: merges by rank as byte-level BPE has them, but of characters; one without a token becomes byte
-/// tokens `<0x0A>`.
+/// Byte-pair encoding of characters, as Gemma 4 uses it (`tokenizer.ggml.model` = `gemma4`), and some
+/// vocabularies of the kind `gpt2`: merges by rank as byte-level BPE has them, but of characters; one
+/// without a token becomes byte tokens `<0x0A>`.
 ///
 /// A blank is written `▁` (U+2581). Nothing is merged across the start or end of a run of line ends.
 final class RawBpeTokenizer extends VocabularyTokenizer {
