@@ -26,7 +26,8 @@ public final class TextTestData {
             new SentencePieceProvider(),
             new WordPieceProvider(),
             new RawBpeProvider(),
-            new UnigramProvider());
+            new UnigramProvider(),
+            new LongestMatchProvider());
 
     private TextTestData() {}
 
