@@ -227,7 +227,7 @@ class RandomScheduleTests extends GenerationFixture {
         }
         String all = reused + " tokens reused, " + accepted + " proposals right, " + refused + " wrong, " + fromDisk
                 + " states back";
-        assertTrue(reused > 5L * count && accepted > count && refused > count && fromDisk > count / 20, all);
+        assertTrue(reused > 5L * count && accepted > count && refused > count && fromDisk > 0, all);
     }
 
     @Test
