@@ -241,6 +241,51 @@ class ReplyParserTests {
     }
 
     @Test
+    void tagsTellStringsFromOtherValues() {
+        String call = "<｜DSML｜tool_calls>\n<｜DSML｜invoke name=\"time\">\n"
+                + "<｜DSML｜parameter name=\"zone\" string=\"true\">3</｜DSML｜parameter>\n"
+                + "<｜DSML｜parameter name=\"other\" string=\"true\">3</｜DSML｜parameter>\n"
+                + "<｜DSML｜parameter name=\"another\" string=\"false\">[3, \"</｜DSML｜parameter>\"]</｜DSML｜parameter>\n"
+                + "<｜DSML｜parameter name=\"day\" string=\"true\">4</｜DSML｜parameter>\n</｜DSML｜invoke>\n"
+                + "<｜DSML｜invoke name=\"now\">\n\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>";
+        String[] expected = {
+            "reasoning:Hm.",
+            "content:Well.",
+            "call 0 time",
+            "arguments 0:{\"zone\": \"3\", \"other\": \"3\", \"another\": [3, \"</｜DSML｜parameter>\"], \"day\": 4}",
+            "call 1 now",
+            "arguments 1:{}"
+        };
+        assertParts(KnownFormat.DSML_CALLS, "<think>", "Hm.</think>Well.\n\n" + call, expected);
+        String earlier = call.replace("tool_calls", "function_calls");
+        assertParts(KnownFormat.DSML, "<think>", "Hm.</think>Well.\n\n" + earlier, expected);
+    }
+
+    @Test
+    void fencedListsAreRead() {
+        assertParts(
+                KnownFormat.ACTION,
+                "",
+                "Plan: ask.\nAction: ```json\n[\n    {\n        \"tool_name\": \"time\",\n        \"parameters\": {\n"
+                        + "            \"zone\": \"UTC\"\n        }\n    },\n    {\n        \"tool_name\": \"now\",\n"
+                        + "        \"parameters\": {}\n    }\n]```",
+                "content:Plan: ask.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"UTC\"}",
+                "call 1 now",
+                "arguments 1:{}");
+        String text = "Action: think.\n```json\n[1]\n```";
+        assertParts(KnownFormat.ACTION, "", text, "content:" + text);
+        assertParts(
+                KnownFormat.HUNYUAN,
+                "",
+                "<think>Hm.</think><tool_calls>[{\"name\": \"now\", \"arguments\": {}}]</tool_calls>",
+                "reasoning:Hm.",
+                "call 0 now",
+                "arguments 0:{}");
+    }
+
+    @Test
     void callsOfPythonBecomeJson() {
         String list =
                 "[time(zone='a\"b\\'\\n(', day=-3, more={'x': [True, None, 1.5e3], 2: (\"\\x41\\u00e9\\d\",)}), now()]";
@@ -403,6 +448,10 @@ class ReplyParserTests {
         assertEquals(KnownFormat.LFM, calls("List of tools: <|tool_list_start|>[{{ tools }}]<|tool_list_end|>"));
         assertEquals(KnownFormat.LFM, calls("List of tools: [{{ tools }}]"));
         assertEquals(KnownFormat.PYTHONIC, calls("{{ tools }} [func_name1(params_name1=params_value1)]"));
+        assertEquals(KnownFormat.DSML, calls("{{ tools }} ｜DSML｜ <{{ t }}function_calls> {{ tool_calls }}"));
+        assertEquals(KnownFormat.DSML_CALLS, calls("{{ tools }} ｜DSML｜ <{{ t }}tool_calls>"));
+        assertEquals(KnownFormat.HUNYUAN, calls("{{ tools }} <tool_calls>[{\"name\""));
+        assertEquals(KnownFormat.ACTION, calls("{{ tools }} 'Action:' ```json \"tool_name\""));
         assertEquals(KnownFormat.INVOKE, calls("{{ tools }} <minimax:tool_call> <parameter"));
         assertEquals(KnownFormat.DEEPSEEK, calls("<｜tool▁calls▁begin｜>"));
         assertEquals(KnownFormat.DEEPSEEK_FENCED, calls("<｜tool▁calls▁begin｜> ```json"));
