@@ -158,6 +158,15 @@ class CallCheckTests {
     }
 
     @Test
+    void callsAfterMarksOfTheAnswerAreRead() {
+        String answer = "{% if m.role == 'assistant' %}<think>\n\n</think>\n\n\n<response>\n\n</response>\n{% endif %}";
+        String source = TEMPLATE.formatted(answer, "@").replace("@", call(KnownFormat.TAGGED)[0]);
+        TemplateFormat shown = TemplateFormat.of(source, Optional.empty());
+        assertEquals("</response>", shown.reply().reasoning().answerClose());
+        assertTrue(CallCheck.allComesBack(shown, ENGINE.compile(source), VARIABLES));
+    }
+
+    @Test
     void callsInOtherFormsAreNoticed() {
         String[] others = {
             "<tool_call_list>[" + OBJECT + "]</tool_call_list>", // looks like <tool_call>

@@ -33,6 +33,12 @@ class ReplyParserTests {
 
     static List<String> parse(
             CallFormat calls, String prompt, List<Map<String, Object>> tools, String reply, int piece) {
+        TemplateFormat format = new TemplateFormat(new ReplyFormat(calls, Reasoning.THINK), true, true);
+        return parse(format, prompt, tools, reply, piece);
+    }
+
+    private static List<String> parse(
+            TemplateFormat format, String prompt, List<Map<String, Object>> tools, String reply, int piece) {
         List<String> parts = new ArrayList<>();
         ReplySink sink = new ReplySink() {
             private void add(String kind, String text) {
@@ -68,7 +74,6 @@ class ReplyParserTests {
                 parts.add("uncalled " + index);
             }
         };
-        TemplateFormat format = new TemplateFormat(new ReplyFormat(calls, Reasoning.THINK), true, true);
         ReplyParser parser = ReplyParser.of(format, prompt, tools, sink);
         for (int i = 0; i < reply.length(); i += piece) {
             parser.text(reply.substring(i, Math.min(reply.length(), i + piece)));
@@ -90,6 +95,36 @@ class ReplyParserTests {
         assertParts(KnownFormat.TAGGED, "<assistant><think>\n", "Hm.</think>Yes.", "reasoning:Hm.", "content:Yes.");
         assertParts(KnownFormat.TAGGED, "<think>\n\n</think>\n\n", "Yes.", "content:Yes.");
         assertParts(KnownFormat.TAGGED, "", "a <b> </think", "content:a <b> </think");
+    }
+
+    @Test
+    void marksAroundTheAnswerAreLeftOut() {
+        for (String mark : List.of("response", "answer")) {
+            String template = "{{ tools }}{{ tool_calls }}<think></think><tool_call><" + mark + "></" + mark + ">";
+            TemplateFormat format = TemplateFormat.of(template, Optional.empty());
+            String thoughts = "<think>\nHm.\n</think>\n\n\n";
+            String answer = "<" + mark + ">\nYes: <b>.\n\n  No.\n</" + mark + ">\n";
+            String call = "<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>\n";
+            List<String> read = List.of("reasoning:\nHm.\n", "content:Yes: <b>.\n\n  No.");
+            assertEquals(read, parse(format, thoughts + answer));
+            assertEquals(
+                    List.of(read.get(0), read.get(1), "call 0 now", "arguments 0:{}"),
+                    parse(format, thoughts + answer + call));
+            assertEquals(List.of("content:Yes: <b>.\n\n  No."), parse(format, answer));
+            assertEquals(List.of("call 0 now", "arguments 0:{}"), parse(format, call));
+            String text = "It is <" + mark + ">, then </" + mark + ">.";
+            assertEquals(List.of("content:" + text), parse(format, text));
+            assertEquals(List.of("content:a </" + mark), parse(format, "<" + mark + ">a </" + mark));
+        }
+    }
+
+    /// {@return the parts of a reply, which are the same however it is cut}
+    private static List<String> parse(TemplateFormat format, String reply) {
+        List<String> whole = parse(format, "", TOOLS, reply, reply.length());
+        for (int piece : new int[] {1, 2, 3, 7}) {
+            assertEquals(whole, parse(format, "", TOOLS, reply, piece), "pieces of " + piece);
+        }
+        return whole;
     }
 
     @Test
