@@ -106,18 +106,34 @@ public record CallFormat(Shape shape, Wording wording, Optional<String> between,
     ///
     /// @param keyOpen before a key, such as `<arg_key>`
     /// @param keyEnd after it, such as `</arg_key>`
+    /// @param otherKeyEnd after the key of a value that is no string: as `keyEnd`, but for DeepSeek
+    ///     V3.2, which writes `" string="true">` and `" string="false">`
     /// @param valueOpen before a value, such as `<arg_value>`; empty if the key's end is, as in
     ///     `<parameter=zone>UTC` of Qwen3-Coder
     /// @param valueEnd after it, such as `</arg_value>`
     /// @param wrapped whether a value has lines of its own: false here, true for Qwen3-Coder
-    public record NameThenTags(String keyOpen, String keyEnd, String valueOpen, String valueEnd, boolean wrapped)
+    public record NameThenTags(
+            String keyOpen, String keyEnd, String otherKeyEnd, String valueOpen, String valueEnd, boolean wrapped)
             implements Shape {
+        /// Creates tags that do not tell strings from other values.
+        ///
+        /// @param keyOpen as above
+        /// @param keyEnd as above
+        /// @param valueOpen as above
+        /// @param valueEnd as above
+        /// @param wrapped as above
+        /// @throws IllegalArgumentException if a text is blank that may not be
+        public NameThenTags(String keyOpen, String keyEnd, String valueOpen, String valueEnd, boolean wrapped) {
+            this(keyOpen, keyEnd, keyEnd, valueOpen, valueEnd, wrapped);
+        }
+
         /// Checks.
         ///
         /// @throws IllegalArgumentException if a text is blank that may not be
         public NameThenTags {
             text(keyOpen, "what stands before a key");
             text(keyEnd, "what stands after a key");
+            text(otherKeyEnd, "what stands after the key of a value that is no string");
             Objects.requireNonNull(valueOpen, "valueOpen");
             text(valueEnd, "what stands after a value");
         }

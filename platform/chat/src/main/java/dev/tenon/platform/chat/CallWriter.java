@@ -67,7 +67,9 @@ public final class CallWriter {
         String open = tags.valueOpen().isEmpty() ? "" : "\n" + tags.valueOpen();
         StringBuilder all = new StringBuilder();
         object.properties()
-                .forEach(each -> all.append(tags.keyOpen() + each.getKey() + tags.keyEnd() + open + line)
+                .forEach(each -> all.append(tags.keyOpen() + each.getKey())
+                        .append(each.getValue().isTextual() ? tags.keyEnd() : tags.otherKeyEnd())
+                        .append(open + line)
                         .append(each.getValue().isTextual() ? each.getValue().asText() : each.getValue())
                         .append(line + tags.valueEnd() + "\n"));
         return all.toString();

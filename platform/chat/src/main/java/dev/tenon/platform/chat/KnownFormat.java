@@ -68,6 +68,22 @@ enum KnownFormat {
             "<｜tool▁sep｜>",
             "<｜tool▁call▁end｜>",
             "<｜tool▁calls▁end｜>"),
+    /// A tag for each parameter that tells whether it is a string, of DeepSeek V3.2.
+    DSML(
+            List.of(List.of("<｜DSML｜function_calls>"), List.of("｜DSML｜", "function_calls>")),
+            dsml(),
+            dsml("function_calls>"),
+            "",
+            "<｜DSML｜function_calls>",
+            "</｜DSML｜function_calls>"),
+    /// The same in another mark, of DeepSeek V4.
+    DSML_CALLS(
+            List.of(List.of("<｜DSML｜tool_calls>"), List.of("｜DSML｜", "tool_calls>")),
+            dsml(),
+            dsml("tool_calls>"),
+            "",
+            "<｜DSML｜tool_calls>",
+            "</｜DSML｜tool_calls>"),
     /// A tag for each parameter, of MiniMax.
     INVOKE(
             shown("<minimax:tool_call>"),
@@ -144,6 +160,14 @@ enum KnownFormat {
             "<|\"|>"),
     /// A list, of Nemotron.
     NEMOTRON(shown("<TOOLCALL>"), object(), list("<TOOLCALL>", "</TOOLCALL>"), ", ", "<TOOLCALL>", "</TOOLCALL>"),
+    /// A list, of Hunyuan-A13B.
+    HUNYUAN(
+            shown("<tool_calls>[{"),
+            object(),
+            list("<tool_calls>", "</tool_calls>"),
+            ", ",
+            "<tool_calls>",
+            "</tool_calls>"),
     /// A list of JSON objects with other keys, of Command.
     COMMAND(
             shown("<|START_ACTION|>"),
@@ -157,6 +181,15 @@ enum KnownFormat {
             null,
             "<|START_ACTION|>",
             "<|END_ACTION|>"),
+    /// A fenced list, of Command R and R+.
+    ACTION(
+            shown("Action:", "```json", "\"tool_name\""),
+            new JsonObject("tool_name", "parameters"),
+            new Wording("Action: ```json\n[\n", "{\"tool_name\": ", ", \"parameters\": ", "}", "\n]```"),
+            ",\n",
+            "Action:",
+            "```json",
+            "```"),
     /// A list, of Granite 3 and Phi 4.
     GRANITE(shown("<|tool_call|>"), object(), list("<|tool_call|>", ""), ", ", "<|tool_call|>", "<|/tool_call|>"),
     /// A tagged JSON object, of Hermes and Qwen; also what models without a format of their own are
@@ -194,6 +227,21 @@ enum KnownFormat {
 
     private static List<List<String>> shown(String... texts) {
         return List.of(List.of(texts));
+    }
+
+    private static NameThenTags dsml() {
+        return new NameThenTags(
+                "<｜DSML｜parameter name=\"",
+                "\" string=\"true\">",
+                "\" string=\"false\">",
+                "",
+                "</｜DSML｜parameter>",
+                false);
+    }
+
+    private static Wording dsml(String mark) {
+        return new Wording(
+                "<｜DSML｜" + mark + "\n", "<｜DSML｜invoke name=\"", "\">\n", "</｜DSML｜invoke>\n", "</｜DSML｜" + mark);
     }
 
     private static JsonObject object() {

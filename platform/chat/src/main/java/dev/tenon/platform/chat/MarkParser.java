@@ -34,6 +34,11 @@ final class MarkParser extends ReplyParser {
 
     private boolean answered;
     private boolean afterCall;
+    /// The mark around the answer that may come next: what begins it before there is text, what ends it after that
+    /// came; empty if none may.
+    private String around;
+    /// Whether the mark that begins the answer came.
+    private boolean afterMark;
     /// What has come of a section since its last call: what closes that, and from an opening mark on.
     private final StringBuilder closing = new StringBuilder();
 
@@ -84,6 +89,7 @@ final class MarkParser extends ReplyParser {
         this.syntax = CallSyntax.of(calls);
         this.openers = hasTools() ? syntax.openers() : List.of();
         this.early = early && !calls.bare();
+        this.around = format.reply().reasoning().answerOpen();
         this.state = state;
     }
 
@@ -91,6 +97,7 @@ final class MarkParser extends ReplyParser {
     boolean isMark(String piece) {
         return format.think().startsWith(piece)
                 || piece.equals(format.thought())
+                || !around.isEmpty() && piece.equals(around)
                 || hasTools() && calls.marks().contains(piece);
     }
 
@@ -254,14 +261,25 @@ final class MarkParser extends ReplyParser {
 
     private boolean answer(boolean last) {
         int opener = opener();
-        int end = opener >= 0 ? opener : pending.length() - (last ? 0 : partOfOpener());
+        int mark = around.isEmpty() ? -1 : pending.indexOf(around);
+        boolean surrounds = mark >= 0 && (opener < 0 || mark < opener);
+        int found = surrounds ? mark : opener;
+        int kept = last ? 0 : Math.max(partOfOpener(), partOf(around, pending));
+        int end = found >= 0 ? found : pending.length() - kept;
         String text = pending.substring(0, end);
         pending.delete(0, end);
         content(text);
-        if (opener >= 0) {
+        if (surrounds && !around.isEmpty()) {
+            drop(around.length());
+            boolean opens = !afterMark;
+            fresh = opens;
+            afterCall = !opens;
+            afterMark = true;
+            around = opens ? format.reply().reasoning().answerClose() : "";
+        } else if (!surrounds && opener >= 0) {
             section(true);
         }
-        return opener >= 0;
+        return found >= 0;
     }
 
     private void section(boolean byMark) {
@@ -284,6 +302,7 @@ final class MarkParser extends ReplyParser {
         blanks.append(all, stripped.length(), all.length());
         if (!stripped.isEmpty()) {
             fresh = false;
+            around = afterMark ? around : "";
             answered = true;
             afterCall = false;
             sink.content(stripped);

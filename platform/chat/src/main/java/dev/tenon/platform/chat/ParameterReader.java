@@ -89,14 +89,20 @@ final class ParameterReader extends CallReader {
     }
 
     private int key(String text) {
-        int end = text.indexOf(tags.keyEnd());
+        int string = text.indexOf(tags.keyEnd());
+        int other = text.indexOf(tags.otherKeyEnd());
+        boolean asText = string >= 0 && (other < 0 || string <= other);
+        int end = asText ? string : other;
         if (end < 0) {
             return 0;
         }
         key = text.substring(0, end).strip();
         type = tools.type(name(), key);
+        if (!tags.otherKeyEnd().equals(tags.keyEnd())) {
+            type = type.told(asText);
+        }
         state = State.BEFORE_VALUE;
-        return end + tags.keyEnd().length();
+        return end + (asText ? tags.keyEnd() : tags.otherKeyEnd()).length();
     }
 
     private int beforeValue(String text, boolean last) {

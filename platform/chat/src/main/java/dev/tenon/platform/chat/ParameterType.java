@@ -102,6 +102,13 @@ record ParameterType(Set<Kind> kinds) {
         return ref.equals("#") ? root : at;
     }
 
+    /// {@return what it may be of a value that tells whether it is a string; this where the schema has it otherwise}
+    ParameterType told(boolean string) {
+        Set<Kind> left = EnumSet.copyOf(kinds);
+        left.removeIf(kind -> (kind == Kind.STRING) != string);
+        return left.isEmpty() ? this : new ParameterType(left);
+    }
+
     /// {@return whether it is a string and nothing else}
     boolean isText() {
         return kinds.equals(EnumSet.of(Kind.STRING));

@@ -174,7 +174,11 @@ final class ReplyTexts {
             String line = tags.wrapped() ? "\n" : "";
             String open = tags.valueOpen().isEmpty() ? "" : "\n" + tags.valueOpen();
             Expr part = builder.sequence(
-                    text(tags.keyOpen() + key + tags.keyEnd() + open + line),
+                    text(tags.keyOpen()
+                            + key
+                            + (ToolSchemas.isText(schema) ? tags.keyEnd() : tags.otherKeyEnd())
+                            + open
+                            + line),
                     value(tags, schema),
                     text(line + tags.valueEnd() + "\n"));
             parts.add(tools.required(name).contains(key) ? part : optional(part));

@@ -20,7 +20,9 @@ public record TemplateFormat(ReplyFormat reply, boolean takesTools, boolean take
             new Reasoning("<|START_THINKING|>", "<|END_THINKING|>"),
             new Reasoning("[THINK]", "[/THINK]"),
             new Reasoning("<|channel>thought", "<channel|>"),
-            new Reasoning("<seed:think>", "</seed:think>"));
+            new Reasoning("<seed:think>", "</seed:think>"),
+            new Reasoning("<think>", "</think>", "<response>", "</response>"), // ERNIE 4.5
+            new Reasoning("<think>", "</think>", "<answer>", "</answer>")); // Hunyuan
 
     private static final Logger LOG = LoggerFactory.getLogger(TemplateFormat.class);
 
@@ -70,7 +72,9 @@ public record TemplateFormat(ReplyFormat reply, boolean takesTools, boolean take
 
     private static Reasoning reasoning(String template) {
         return REASONING.stream()
-                .filter(each -> template.contains(each.open()))
+                .filter(each -> template.contains(each.open())
+                        && template.contains(each.answerOpen())
+                        && template.contains(each.answerClose()))
                 .findFirst()
                 .orElse(Reasoning.THINK);
     }

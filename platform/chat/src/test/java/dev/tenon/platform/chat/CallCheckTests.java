@@ -106,6 +106,22 @@ class CallCheckTests {
                             + "</parameter>\n{% endfor %}</invoke>\n</minimax:tool_call>",
                     ""
                 };
+            case DSML, DSML_CALLS -> {
+                String mark = format == KnownFormat.DSML ? "function_calls" : "tool_calls";
+                yield new String[] {
+                    "<｜DSML｜" + mark + ">\n<｜DSML｜invoke name=\"{{ f.name }}\">\n{% for k, v in a | items %}"
+                            + "<｜DSML｜parameter name=\"{{ k }}\" string=\"{{ 'true' if v is string else 'false' }}\">"
+                            + TEXT + "</｜DSML｜parameter>\n{% endfor %}</｜DSML｜invoke>\n</｜DSML｜" + mark + ">",
+                    ""
+                };
+            }
+            case HUNYUAN -> new String[] {"<tool_calls>[" + OBJECT + "]</tool_calls>", ""};
+            case ACTION ->
+                new String[] {
+                    "\nAction:\n```json\n[\n    {\n        \"tool_name\": \"{{ f.name }}\",\n        \"parameters\": "
+                            + "{{ a | tojson(indent=4) | indent(8) }}\n    }\n]```\n",
+                    ""
+                };
             case CHANNELS ->
                 new String[] {
                     "<|channel|>commentary to=functions.{{ f.name }} <|constrain|>json<|message|>{{ a | tojson }}<|call|>",
@@ -142,9 +158,18 @@ class CallCheckTests {
     }
 
     @Test
+    void callsAfterMarksOfTheAnswerAreRead() {
+        String answer = "{% if m.role == 'assistant' %}<think>\n\n</think>\n\n\n<response>\n\n</response>\n{% endif %}";
+        String source = TEMPLATE.formatted(answer, "@").replace("@", call(KnownFormat.TAGGED)[0]);
+        TemplateFormat shown = TemplateFormat.of(source, Optional.empty());
+        assertEquals("</response>", shown.reply().reasoning().answerClose());
+        assertTrue(CallCheck.allComesBack(shown, ENGINE.compile(source), VARIABLES));
+    }
+
+    @Test
     void callsInOtherFormsAreNoticed() {
         String[] others = {
-            "<tool_calls>[" + OBJECT + "]</tool_calls>", // looks like <tool_call>
+            "<tool_call_list>[" + OBJECT + "]</tool_call_list>", // looks like <tool_call>
             "call<|sep|>" + OBJECT,
             "<tool_call>{{ f.name }}: {{ a | tojson }}</tool_call>",
             "",

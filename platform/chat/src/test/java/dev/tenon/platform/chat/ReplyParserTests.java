@@ -33,6 +33,12 @@ class ReplyParserTests {
 
     static List<String> parse(
             CallFormat calls, String prompt, List<Map<String, Object>> tools, String reply, int piece) {
+        TemplateFormat format = new TemplateFormat(new ReplyFormat(calls, Reasoning.THINK), true, true);
+        return parse(format, prompt, tools, reply, piece);
+    }
+
+    private static List<String> parse(
+            TemplateFormat format, String prompt, List<Map<String, Object>> tools, String reply, int piece) {
         List<String> parts = new ArrayList<>();
         ReplySink sink = new ReplySink() {
             private void add(String kind, String text) {
@@ -68,7 +74,6 @@ class ReplyParserTests {
                 parts.add("uncalled " + index);
             }
         };
-        TemplateFormat format = new TemplateFormat(new ReplyFormat(calls, Reasoning.THINK), true, true);
         ReplyParser parser = ReplyParser.of(format, prompt, tools, sink);
         for (int i = 0; i < reply.length(); i += piece) {
             parser.text(reply.substring(i, Math.min(reply.length(), i + piece)));
@@ -90,6 +95,36 @@ class ReplyParserTests {
         assertParts(KnownFormat.TAGGED, "<assistant><think>\n", "Hm.</think>Yes.", "reasoning:Hm.", "content:Yes.");
         assertParts(KnownFormat.TAGGED, "<think>\n\n</think>\n\n", "Yes.", "content:Yes.");
         assertParts(KnownFormat.TAGGED, "", "a <b> </think", "content:a <b> </think");
+    }
+
+    @Test
+    void marksAroundTheAnswerAreLeftOut() {
+        for (String mark : List.of("response", "answer")) {
+            String template = "{{ tools }}{{ tool_calls }}<think></think><tool_call><" + mark + "></" + mark + ">";
+            TemplateFormat format = TemplateFormat.of(template, Optional.empty());
+            String thoughts = "<think>\nHm.\n</think>\n\n\n";
+            String answer = "<" + mark + ">\nYes: <b>.\n\n  No.\n</" + mark + ">\n";
+            String call = "<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>\n";
+            List<String> read = List.of("reasoning:\nHm.\n", "content:Yes: <b>.\n\n  No.");
+            assertEquals(read, parse(format, thoughts + answer));
+            assertEquals(
+                    List.of(read.get(0), read.get(1), "call 0 now", "arguments 0:{}"),
+                    parse(format, thoughts + answer + call));
+            assertEquals(List.of("content:Yes: <b>.\n\n  No."), parse(format, answer));
+            assertEquals(List.of("call 0 now", "arguments 0:{}"), parse(format, call));
+            String text = "It is <" + mark + ">, then </" + mark + ">.";
+            assertEquals(List.of("content:" + text), parse(format, text));
+            assertEquals(List.of("content:a </" + mark), parse(format, "<" + mark + ">a </" + mark));
+        }
+    }
+
+    /// {@return the parts of a reply, which are the same however it is cut}
+    private static List<String> parse(TemplateFormat format, String reply) {
+        List<String> whole = parse(format, "", TOOLS, reply, reply.length());
+        for (int piece : new int[] {1, 2, 3, 7}) {
+            assertEquals(whole, parse(format, "", TOOLS, reply, piece), "pieces of " + piece);
+        }
+        return whole;
     }
 
     @Test
@@ -238,6 +273,51 @@ class ReplyParserTests {
                 "arguments 0:{\"zone\": \"3\", \"day\": \"soon\"}",
                 "call 1 now",
                 "arguments 1:{}");
+    }
+
+    @Test
+    void tagsTellStringsFromOtherValues() {
+        String call = "<｜DSML｜tool_calls>\n<｜DSML｜invoke name=\"time\">\n"
+                + "<｜DSML｜parameter name=\"zone\" string=\"true\">3</｜DSML｜parameter>\n"
+                + "<｜DSML｜parameter name=\"other\" string=\"true\">3</｜DSML｜parameter>\n"
+                + "<｜DSML｜parameter name=\"another\" string=\"false\">[3, \"</｜DSML｜parameter>\"]</｜DSML｜parameter>\n"
+                + "<｜DSML｜parameter name=\"day\" string=\"true\">4</｜DSML｜parameter>\n</｜DSML｜invoke>\n"
+                + "<｜DSML｜invoke name=\"now\">\n\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>";
+        String[] expected = {
+            "reasoning:Hm.",
+            "content:Well.",
+            "call 0 time",
+            "arguments 0:{\"zone\": \"3\", \"other\": \"3\", \"another\": [3, \"</｜DSML｜parameter>\"], \"day\": 4}",
+            "call 1 now",
+            "arguments 1:{}"
+        };
+        assertParts(KnownFormat.DSML_CALLS, "<think>", "Hm.</think>Well.\n\n" + call, expected);
+        String earlier = call.replace("tool_calls", "function_calls");
+        assertParts(KnownFormat.DSML, "<think>", "Hm.</think>Well.\n\n" + earlier, expected);
+    }
+
+    @Test
+    void fencedListsAreRead() {
+        assertParts(
+                KnownFormat.ACTION,
+                "",
+                "Plan: ask.\nAction: ```json\n[\n    {\n        \"tool_name\": \"time\",\n        \"parameters\": {\n"
+                        + "            \"zone\": \"UTC\"\n        }\n    },\n    {\n        \"tool_name\": \"now\",\n"
+                        + "        \"parameters\": {}\n    }\n]```",
+                "content:Plan: ask.",
+                "call 0 time",
+                "arguments 0:{\"zone\": \"UTC\"}",
+                "call 1 now",
+                "arguments 1:{}");
+        String text = "Action: think.\n```json\n[1]\n```";
+        assertParts(KnownFormat.ACTION, "", text, "content:" + text);
+        assertParts(
+                KnownFormat.HUNYUAN,
+                "",
+                "<think>Hm.</think><tool_calls>[{\"name\": \"now\", \"arguments\": {}}]</tool_calls>",
+                "reasoning:Hm.",
+                "call 0 now",
+                "arguments 0:{}");
     }
 
     @Test
@@ -403,6 +483,10 @@ class ReplyParserTests {
         assertEquals(KnownFormat.LFM, calls("List of tools: <|tool_list_start|>[{{ tools }}]<|tool_list_end|>"));
         assertEquals(KnownFormat.LFM, calls("List of tools: [{{ tools }}]"));
         assertEquals(KnownFormat.PYTHONIC, calls("{{ tools }} [func_name1(params_name1=params_value1)]"));
+        assertEquals(KnownFormat.DSML, calls("{{ tools }} ｜DSML｜ <{{ t }}function_calls> {{ tool_calls }}"));
+        assertEquals(KnownFormat.DSML_CALLS, calls("{{ tools }} ｜DSML｜ <{{ t }}tool_calls>"));
+        assertEquals(KnownFormat.HUNYUAN, calls("{{ tools }} <tool_calls>[{\"name\""));
+        assertEquals(KnownFormat.ACTION, calls("{{ tools }} 'Action:' ```json \"tool_name\""));
         assertEquals(KnownFormat.INVOKE, calls("{{ tools }} <minimax:tool_call> <parameter"));
         assertEquals(KnownFormat.DEEPSEEK, calls("<｜tool▁calls▁begin｜>"));
         assertEquals(KnownFormat.DEEPSEEK_FENCED, calls("<｜tool▁calls▁begin｜> ```json"));

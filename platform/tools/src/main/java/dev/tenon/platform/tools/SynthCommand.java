@@ -34,14 +34,20 @@ import picocli.CommandLine.ParentCommand;
         sortOptions = false,
         description = {
             "Writes a model with the shape of a real one and random weights, to measure speed without a download.",
-            "Shapes: command-r7b, deepseek-v2-lite, gemma-2-2b, gemma-2-9b, gemma-3-270m, "
-                    + "gemma-3-1b, gemma-3-4b, gemma-3-12b, gemma-3-27b, gemma-4-e2b, gemma-4-e4b, "
-                    + "glm-4.5-air, gpt-oss-20b, gpt-oss-120b, granite-3.3-2b, granite-3.3-8b, lfm2-1.2b, "
-                    + "lfm2-8b-a1b, llama-3.2-1b, llama-3.2-3b, llama-3-8b, mistral-7b-v0.3, "
-                    + "nemotron-3-nano-30b-a3b, olmo-2-1b, olmo-2-7b, olmoe-1b-7b, phi-3-mini-4k, phi-4, "
-                    + "phi-4-mini, qwen2.5-0.5b, qwen2.5-1.5b, qwen2.5-3b, qwen2.5-7b, qwen2.5-14b, "
-                    + "qwen2.5-32b, qwen3-0.6b, qwen3-1.7b, qwen3-4b, qwen3-8b, qwen3-14b, qwen3-30b-a3b, "
-                    + "qwen3.5-4b, qwen3.5-9b, qwen3.5-27b, qwen3.5-35b-a3b, smollm3-3b."
+            "Shapes: all-minilm-l6-v2, bge-base-en-v1.5, bge-large-en-v1.5, bge-small-en-v1.5, command-r7b, "
+                    + "command-r-08-2024, command-r-35b, deepseek-v2-lite, ernie-4.5-0.3b, ernie-4.5-21b-a3b, "
+                    + "exaone-4-1.2b, exaone-4-32b, falcon-h1-0.5b, falcon-h1-1.5b, falcon-h1-3b, falcon-h1-7b, "
+                    + "falcon-h1-34b, gemma-2b, gemma-2-2b, gemma-2-9b, gemma-3-270m, gemma-3-1b, gemma-3-4b, "
+                    + "gemma-3-12b, gemma-3-27b, gemma-4-e2b, gemma-4-e4b, gemma-7b, glm-4-9b, glm-4-32b, glm-4.5-air, "
+                    + "gpt-oss-20b, gpt-oss-120b, granite-3.1-1b-a400m, granite-3.1-3b-a800m, granite-3.3-2b, "
+                    + "granite-3.3-8b, hunyuan-0.5b, hunyuan-1.8b, hunyuan-4b, hunyuan-7b, kimi-linear-48b-a3b, "
+                    + "lfm2-1.2b, lfm2-8b-a1b, ling-mini-2.0, llama-3-8b, llama-3.2-1b, llama-3.2-3b, mamba2-2.7b, "
+                    + "mistral-7b-v0.3, modernbert-base, nemotron-3-nano-30b-a3b, nemotron-h-4b, nemotron-nano-9b-v2, "
+                    + "nomic-embed-text-v1.5, olmo-2-1b, olmo-2-7b, olmoe-1b-7b, phi-3-mini-4k, phi-3.5-moe, phi-4, "
+                    + "phi-4-mini, qwen2.5-0.5b, qwen2.5-1.5b, qwen2.5-3b, qwen2.5-7b, qwen2.5-14b, qwen2.5-32b, "
+                    + "qwen3-0.6b, qwen3-1.7b, qwen3-4b, qwen3-8b, qwen3-14b, qwen3-30b-a3b, qwen3.5-4b, qwen3.5-9b, "
+                    + "qwen3.5-27b, qwen3.5-35b-a3b, seed-oss-36b, smollm3-3b, stablelm-2-1.6b, stablelm-3b-4e1t, "
+                    + "starcoder2-3b, starcoder2-7b, starcoder2-15b."
         },
         footerHeading = "%nExamples:%n",
         footer = {

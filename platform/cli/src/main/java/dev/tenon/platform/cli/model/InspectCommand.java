@@ -18,6 +18,7 @@ import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.PrintWriter;
 import java.lang.reflect.Array;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -117,10 +118,17 @@ public final class InspectCommand implements TenonCommand {
         out.println();
         out.println("Served by");
         out.printf("  architecture %-12s %s%n", architecture(gguf), architectureOrigin(gguf));
+        long bytes = gguf.tensors().stream().mapToLong(TensorInfo::sizeBytes).sum();
         totals(gguf, types)
                 .forEach((type, total) -> out.printf(
-                        "  format       %-12s %s  (%d tensors, %s)%n",
-                        type, formatOrigin(type), total.count(), Sizes.bytes(total.bytes())));
+                        Locale.ROOT,
+                        "  format       %-12s %s  (%d tensors, %s, %.1f %% of the bytes, %.1f %% of the parameters)%n",
+                        type,
+                        formatOrigin(type),
+                        total.count(),
+                        Sizes.bytes(total.bytes()),
+                        100.0 * total.bytes() / bytes,
+                        100.0 * total.parameters() / parameters));
     }
 
     private String json(GgufFile gguf, TensorTypes types) {
@@ -155,6 +163,15 @@ public final class InspectCommand implements TenonCommand {
                 }
                 json.writeEndArray();
             }
+            json.writeObjectFieldStart("formats");
+            for (Map.Entry<String, Total> entry : totals(gguf, types).entrySet()) {
+                json.writeObjectFieldStart(entry.getKey());
+                json.writeNumberField("tensors", entry.getValue().count());
+                json.writeNumberField("parameters", entry.getValue().parameters());
+                json.writeNumberField("size_bytes", entry.getValue().bytes());
+                json.writeEndObject();
+            }
+            json.writeEndObject();
             json.writeObjectFieldStart("served_by");
             json.writeStringField("architecture", architectureOrigin(gguf));
             json.writeObjectFieldStart("formats");
@@ -186,14 +203,15 @@ public final class InspectCommand implements TenonCommand {
         }
     }
 
-    record Total(long count, long bytes) {}
+    record Total(long count, long parameters, long bytes) {}
 
     static Map<String, Total> totals(GgufFile gguf, TensorTypes types) {
         return gguf.tensors().stream()
                 .collect(Collectors.toMap(
                         t -> typeName(t, types),
-                        t -> new Total(1, t.sizeBytes()),
-                        (a, b) -> new Total(a.count() + b.count(), a.bytes() + b.bytes()),
+                        t -> new Total(1, t.elements(), t.sizeBytes()),
+                        (a, b) -> new Total(
+                                a.count() + b.count(), a.parameters() + b.parameters(), a.bytes() + b.bytes()),
                         TreeMap::new));
     }
 

@@ -61,6 +61,10 @@ class ModelFileCommandTests {
         assertTrue(out.contains("elements)"), "long arrays are cut: " + out);
         assertTrue(out.matches("(?s).*architecture llama +test-classes.*"), out);
         assertTrue(out.matches("(?s).*format +F32 +test-classes.*"), out);
+        assertTrue(
+                out.matches(
+                        "(?s).*format +F16 .*\\(8 tensors, [^)]+ % of the bytes, 9\\d\\.\\d % of the parameters\\).*"),
+                out);
     }
 
     @Test
@@ -82,6 +86,27 @@ class ModelFileCommandTests {
         assertEquals(261, json.at("/metadata/tokenizer.ggml.tokens").size());
         assertEquals("F16", json.at("/tensors/0/type").asText());
         assertEquals("test-classes", json.at("/served_by/architecture").asText());
+        for (String type : List.of("F16", "F32")) {
+            long tensors = 0;
+            long parameters = 0;
+            long bytes = 0;
+            for (JsonNode tensor : json.at("/tensors")) {
+                if (tensor.get("type").asText().equals(type)) {
+                    tensors++;
+                    bytes += tensor.get("size_bytes").asLong();
+                    long elements = 1;
+                    for (JsonNode length : tensor.get("shape")) {
+                        elements *= length.asLong();
+                    }
+                    parameters += elements;
+                }
+            }
+            JsonNode format = json.at("/formats/" + type);
+            assertEquals(tensors, format.get("tensors").asLong());
+            assertEquals(parameters, format.get("parameters").asLong());
+            assertEquals(bytes, format.get("size_bytes").asLong());
+            assertTrue(tensors > 0, type);
+        }
     }
 
     @Test

@@ -113,17 +113,33 @@ final class SynthKeys {
                 .map();
     }
 
-    /// {@return the keys of layers each of which is a Mamba-2 layer, attention, or experts}
+    /// {@return the keys of Mamba-2 layers}
     ///
-    /// @param layers a letter a layer: M for Mamba-2, `*` for attention, E for experts
+    /// @param inner elements of the layer
+    /// @param heads its heads
+    /// @param state elements of a state
+    /// @param groups groups of heads
+    static Map<String, GgufValue> mamba2(int inner, int heads, int state, int groups) {
+        return new SynthKeys()
+                .put("ssm.inner_size", inner)
+                .put("ssm.state_size", state)
+                .put("ssm.group_count", groups)
+                .put("ssm.time_step_rank", heads)
+                .put("ssm.conv_kernel", 4)
+                .map();
+    }
+
+    /// {@return the keys of layers each of which is a Mamba-2 layer, attention, or a feed-forward layer}
+    ///
+    /// @param layers a letter a layer: M for Mamba-2, `*` for attention, E for experts, `-` for a dense one
     /// @param headsKv key heads of a layer with attention
-    /// @param width elements of an expert
+    /// @param width elements of an expert or of a dense layer
     static Map<String, GgufValue> mixedLayers(String layers, int headsKv, int width) {
         long[] heads = new long[layers.length()];
         long[] widths = new long[layers.length()];
         for (int layer = 0; layer < heads.length; layer++) {
             heads[layer] = layers.charAt(layer) == '*' ? headsKv : 0;
-            widths[layer] = layers.charAt(layer) == 'E' ? width : 0;
+            widths[layer] = "E-".indexOf(layers.charAt(layer)) >= 0 ? width : 0;
         }
         return new SynthKeys()
                 .put("attention.head_count_kv", heads)

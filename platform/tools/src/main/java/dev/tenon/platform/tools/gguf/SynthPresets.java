@@ -26,6 +26,7 @@ final class SynthPresets {
         sharedExperts(all);
         hybrids(all);
         others(all);
+        SynthFamilies.put(all);
         return all;
     }
 
@@ -157,11 +158,7 @@ final class SynthPresets {
                 .with("expert_gating_func", 2)
                 .with("expert_weights_norm", true)
                 .with("expert_weights_scale", 2.5f)
-                .with("ssm.inner_size", 64 * 64)
-                .with("ssm.state_size", 128)
-                .with("ssm.group_count", 8)
-                .with("ssm.time_step_rank", 64)
-                .with("ssm.conv_kernel", 4)
+                .with(SynthKeys.mamba2(64 * 64, 64, 128, 8))
                 .optional("blk.*.exp_probs_b.bias", "blk.*.ssm_conv1d.bias")
                 .put(all, "nemotron-3-nano-30b-a3b", new Size(layers.length(), 2688, 32, 2, 128, 1856), false);
     }
@@ -204,10 +201,10 @@ final class SynthPresets {
     }
 
     /// Sizes of a model.
-    private record Size(int layers, int embedding, int heads, int headsKv, int headLength, int feedForward) {}
+    record Size(int layers, int embedding, int heads, int headsKv, int headLength, int feedForward) {}
 
     /// What the models of a family have in common.
-    private record Row(
+    record Row(
             String architecture,
             int vocabulary,
             int context,

@@ -2,6 +2,7 @@ package dev.tenon.platform.tools.gguf;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -43,6 +44,36 @@ class WrittenFilesTests {
             }
         }
         TestFiles.assertNotMapped(folder.toString());
+    }
+
+    @Test
+    void firstPartMayHoldMetadataAlone() {
+        split(1, 2, 2).put("general.architecture", GgufValue.of("llama")).write();
+        tensor(tensor(split(2, 2, 2), 1), 2).write();
+        for (int part = 1; part <= 2; part++) {
+            try (GgufFile file = TestFiles.open(part(part, 2))) {
+                assertEquals("llama", file.metadata().requiredString("general.architecture"));
+                assertEquals(2f, file.data(file.tensor("t2").orElseThrow()).get(TestFiles.FLOAT, 0));
+            }
+        }
+    }
+
+    @Test
+    void metadataIsThatOfTheFirstPart() {
+        tensor(split(1, 2, 2), 1)
+                .put("general.architecture", GgufValue.of("llama"))
+                .put("general.alignment", GgufValue.ofUint32(64))
+                .write();
+        tensor(split(2, 2, 2), 2)
+                .put("general.architecture", GgufValue.of("other"))
+                .put("made.by", GgufValue.of("x"))
+                .write();
+        try (GgufFile file = TestFiles.open(part(2, 2))) {
+            assertEquals("llama", file.metadata().requiredString("general.architecture"));
+            assertFalse(file.metadata().has("made.by"));
+            assertEquals(1f, file.data(file.tensor("t1").orElseThrow()).get(TestFiles.FLOAT, 0));
+            assertEquals(2f, file.data(file.tensor("t2").orElseThrow()).get(TestFiles.FLOAT, 0));
+        }
     }
 
     @Test
@@ -126,19 +157,26 @@ class WrittenFilesTests {
     }
 
     private void writePart(int part, int tensor, int count, int tensors) {
-        GgufWriter writer = GgufWriter.to(part(part, count));
+        GgufWriter writer = split(part, count, tensors);
         if (part == 1) {
             writer.put("general.architecture", GgufValue.of("llama"));
         }
-        writer.put("split.no", new GgufValue(GgufType.UINT16, null, part - 1L))
+        tensor(writer, tensor).write();
+    }
+
+    private GgufWriter split(int part, int count, int tensors) {
+        return GgufWriter.to(part(part, count))
+                .put("split.no", new GgufValue(GgufType.UINT16, null, part - 1L))
                 .put("split.count", new GgufValue(GgufType.UINT16, null, (long) count))
-                .put("split.tensors.count", new GgufValue(GgufType.INT32, null, (long) tensors))
-                .tensor("t" + tensor, F32, List.of(4L), (target, first, rows) -> {
-                    for (int i = 0; i < 4; i++) {
-                        target.set(TestFiles.FLOAT, 4L * i, tensor);
-                    }
-                })
-                .write();
+                .put("split.tensors.count", new GgufValue(GgufType.INT32, null, (long) tensors));
+    }
+
+    private static GgufWriter tensor(GgufWriter writer, int number) {
+        return writer.tensor("t" + number, F32, List.of(4L), (target, first, rows) -> {
+            for (int i = 0; i < 4; i++) {
+                target.set(TestFiles.FLOAT, 4L * i, number);
+            }
+        });
     }
 
     private Path part(int part, int count) {
