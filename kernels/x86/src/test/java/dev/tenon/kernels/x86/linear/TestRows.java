@@ -87,6 +87,16 @@ final class TestRows {
                     4),
             of(
                     foreign(
+                            "SEVEN",
+                            BlockLayout.of(
+                                    128,
+                                    114,
+                                    Numbers.unsigned(BitField.of(7).at(2).bits(128, 7)),
+                                    64,
+                                    Scale.f16(0))),
+                    0),
+            of(
+                    foreign(
                             "ONE",
                             BlockLayout.of(
                                     128,
