@@ -9,7 +9,10 @@ import dev.tenon.api.device.Support;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.platform.core.StandaloneEngine;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -69,6 +72,25 @@ class LayerKernelsTests {
                     page.stream().anyMatch(line -> line.startsWith(row) && line.contains("| generic |")),
                     row + " ... runs without a fast kernel on the CPU, and docs/support.md does not say so");
         }
+    }
+
+    @Test
+    void matricesOfEightFormatsAreFusedAsThoseOfOneAre() {
+        Set<Integer> formats = new TreeSet<>();
+        Path mix = GoldenData.file("models/llama-iq.iq_mix.gguf");
+        try (Engine engine = StandaloneEngine.create(Map.of());
+                LoadedModel model = engine.load(LoadRequest.of(mix));
+                GgufFile file = GgufReader.open(mix, TensorTypes.standard())) {
+            List<PlanReport.Kernel> kernels = model.report().kernels();
+            assertEquals(Set.of("norm_qkv_rope attention linear_add norm_gate_up linear_add"), layers(kernels));
+            for (PlanReport.Kernel kernel : kernels) {
+                assertEquals(Support.Level.FAST, kernel.level(), kernel.toString());
+            }
+            file.tensors().stream()
+                    .filter(tensor -> tensor.shape().size() > 1)
+                    .forEach(tensor -> formats.add(tensor.ggmlType()));
+        }
+        assertTrue(formats.size() >= 8, formats + " are too few formats");
     }
 
     /// {@return how the row of an op or a format begins on the page}

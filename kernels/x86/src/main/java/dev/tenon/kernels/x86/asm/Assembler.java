@@ -11,7 +11,7 @@ import java.util.function.IntUnaryOperator;
 
 /// The x86-64 instructions that the kernels use, by their mnemonics; destination first: here those
 /// of general registers, labels and constants; those of vectors are inherited.
-public final class Assembler extends VectorInstructions {
+public final class Assembler extends MaskInstructions {
     /// Conditions of [#j].
     public enum If {
         BELOW(2),
@@ -69,12 +69,19 @@ public final class Assembler extends VectorInstructions {
     public Mem constant(IntUnaryOperator dword) {
         int[] dwords = new int[16];
         Arrays.setAll(dwords, dword);
+        return table(dwords);
+    }
+
+    /// {@return memory that holds some 32-bit numbers; equal tables share a place}
+    ///
+    /// @param dwords the numbers, a multiple of sixteen
+    public Mem table(int[] dwords) {
         for (Constant c : constants) {
             if (Arrays.equals(c.dwords, dwords)) {
                 return Operand.at(c.label);
             }
         }
-        Constant added = new Constant(fresh("constant"), dwords);
+        Constant added = new Constant(fresh("constant"), dwords.clone());
         constants.add(added);
         return Operand.at(added.label);
     }

@@ -43,6 +43,10 @@ abstract class VectorInstructions extends Encoder {
         op(M3A | P66 | 0x17, 4, s.x(), null, d, lane);
     }
 
+    public void vmovq(Vec d, Mem s) {
+        op(M0F | PF3 | (evex ? W1 : 0) | 0x7E, 8, d.x(), null, s);
+    }
+
     public void vmovq(Mem d, Vec s) {
         op(M0F | P66 | (evex ? W1 : 0) | 0xD6, 8, s.x(), null, d);
     }
@@ -53,6 +57,10 @@ abstract class VectorInstructions extends Encoder {
 
     public void vpinsrd(Vec d, Vec a, Mem s, int lane) {
         op(M3A | P66 | 0x22, 4, d.x(), a, s, lane);
+    }
+
+    public void vpinsrq(Vec d, Vec a, Mem s, int lane) {
+        op(M3A | P66 | W1 | 0x22, 8, d.x(), a, s, lane);
     }
 
     public void vbroadcastss(Vec d, Operand s) {
@@ -203,6 +211,19 @@ abstract class VectorInstructions extends Encoder {
         evexOnly(M3A | P66 | 0x25, FULL, d, a, b, imm);
     }
 
+    public void vpaddb(Vec d, Vec a, Operand b) {
+        op(M0F | P66 | 0xFC, FULL, d, a, b);
+    }
+
+    public void vpsubb(Vec d, Vec a, Operand b) {
+        op(M0F | P66 | 0xF8, FULL, d, a, b);
+    }
+
+    /// All bits of the bytes that are equal; none of the others.
+    public void vpcmpeqb(Vec d, Vec a, Operand b) {
+        vexOnly(M0F | P66 | 0x74, d, a, b, -1);
+    }
+
     public void vpaddw(Vec d, Vec a, Operand b) {
         op(M0F | P66 | 0xFD, FULL, d, a, b);
     }
@@ -307,6 +328,10 @@ abstract class VectorInstructions extends Encoder {
         op(M38 | P66 | 0x33, HALF, d, null, s);
     }
 
+    public void vpmovzxdq(Vec d, Operand s) {
+        op(M38 | P66 | 0x35, HALF, d, null, s);
+    }
+
     public void vpackssdw(Vec d, Vec a, Operand b) {
         op(M0F | P66 | 0x6B, FULL, d, a, b);
     }
@@ -400,45 +425,6 @@ abstract class VectorInstructions extends Encoder {
 
     public void vsqrtsd(Vec d, Vec a, Operand b) {
         vex(M0F | PF2 | 0x51, 128, d.number(), a.number(), b, -1);
-    }
-
-    // --- masks: registers k1 to k7, one bit a lane
-    // -------------------------------------------------------------------------------------------------------
-    /// Sets the bits of the lanes where `a` is not less than `b`, or one of them is not a number.
-    public void vcmpnltps(int k, Vec a, Operand b) {
-        masked(M0F | 0xC2, k, a, b, 5, 0);
-    }
-
-    /// Sets the bits of the lanes where `a` is less than `b`.
-    public void vcmpltps(int k, Vec a, Operand b) {
-        masked(M0F | 0xC2, k, a, b, 1, 0);
-    }
-
-    /// Sets the bits of the lanes where `a` is less than `b`, signed integers.
-    public void vpcmpltd(int k, Vec a, Operand b) {
-        masked(M3A | P66 | 0x1F, k, a, b, 1, 0);
-    }
-
-    /// Clears the bits of the lanes where `a` is less than `b`, signed integers.
-    public void vpcmpnltd(int k, Vec a, Operand b) {
-        masked(M3A | P66 | 0x1F, k, a, b, 5, k);
-    }
-
-    /// Takes lanes from `b` where bits are set, else from `a`.
-    public void vblendmps(Vec d, int k, Vec a, Operand b) {
-        masked(M38 | P66 | 0x65, d.number(), a, b, -1, k);
-    }
-
-    /// Adds where bits are set; the other lanes become 0.
-    public void vpaddd(Vec d, int k, Vec a, Operand b) {
-        masked(M0F | P66 | 0xFE, d.number(), a, b, -1, ZEROING | k);
-    }
-
-    private void masked(int opcode, int reg, Vec a, Operand b, int imm, int mask) {
-        if (!evex) {
-            throw new IllegalStateException("This instruction needs AVX-512.");
-        }
-        evex(opcode, FULL, a.bits(), reg, a.number(), b, imm, mask);
     }
 
     // --- sequences

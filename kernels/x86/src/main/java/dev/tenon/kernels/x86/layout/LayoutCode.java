@@ -21,14 +21,15 @@ import java.util.Optional;
 /// The block code of a format, made from its layout.
 ///
 /// It takes blocks of 32 to 256 values, whose levels have up to seven bits or are put through a code book of up to
-/// sixteen numbers, under scales of groups of 16 or of 32 and more, with or without minimums.
+/// sixteen numbers, or of entries of four or eight with signs and shifts ([GridCode]), under scales of groups of 16 or
+/// of 32 and more, with or without minimums.
 public final class LayoutCode extends BlockCode {
     /// Registers for constants, beside what the loops use themselves.
     private static final int REGISTERS = 11;
     private static final int REGISTERS_OF_TILES = 3;
     private static final int SMALL_GROUP = 16;
 
-    private final LevelCode levels;
+    private final Levels levels;
     private final ColumnCode columns;
     private final Constants constants;
     /// Exactly one of the next two is not null.
@@ -39,7 +40,8 @@ public final class LayoutCode extends BlockCode {
 
     /// What the parts of a layout's code are, before it is known whether there is one.
     private record Parts(
-            LevelCode levels,
+            Levels levels,
+            GridCode.Numbering numbering,
             ColumnCode columns,
             Constants constants,
             BlockScales blockScales,
@@ -50,12 +52,12 @@ public final class LayoutCode extends BlockCode {
         super(
                 id,
                 SPAN / layout.size() * layout.bytes(),
-                layout.size() < SPAN ? layout.bytes() : 0,
+                layout.size() < SPAN && parts.blockScales != null ? layout.bytes() : 0,
                 layout.size() / UNIT,
                 group,
-                most(layout),
+                parts.numbering.most(),
                 layout.minimums().isPresent(),
-                layout.minimums().isPresent() ? 1 : zero(layout),
+                layout.minimums().isPresent() ? 1 : parts.numbering.zero(),
                 group == SMALL_GROUP && layout.minimums().isEmpty(),
                 byHand);
         this.levels = parts.levels;
@@ -79,38 +81,56 @@ public final class LayoutCode extends BlockCode {
         boolean shape = layout.levels().type().whole()
                 && layout.size() >= UNIT
                 && SPAN % layout.size() == 0
-                && layout.group() % group == 0
-                && layout.signs().isEmpty()
-                && layout.shifts().isEmpty();
+                && layout.group() % group == 0;
         if (!shape) {
             return Optional.empty();
+        }
+        Constants constants = new Constants();
+        GridCode.Numbering grid = GridCode.numbering(layout);
+        if (grid != null) {
+            Levels levels = layout.minimums().isEmpty() ? GridCode.of(layout, grid, constants) : null;
+            return code(id, layout, group, parts(layout, group, levels, grid, null, constants), byHand);
         }
         int zero = zero(layout);
         boolean range =
                 most(layout) < 1 << Byte.SIZE && zero >= 0 && (layout.minimums().isEmpty() || zero == 0);
         boolean unsigned = layout.levels().type() == Numbers.Type.UNSIGNED;
-        if (!range || !unsigned) {
+        if (!range || !unsigned || layout.signs().isPresent() || layout.shifts().isPresent()) {
             return unsigned ? Optional.empty() : WordCode.of(id, layout, byHand);
         }
-        Constants constants = new Constants();
         LevelCode levels = LevelCode.of(layout, zero, constants);
-        Parts parts = levels == null ? null : parts(layout, group, levels, constants);
-        return parts == null ? Optional.empty() : Optional.of(new LayoutCode(id, layout, group, parts, byHand));
+        ColumnCode columns = levels == null
+                ? null
+                : ColumnCode.of(levels.planes(), SPAN / layout.size() * layout.bytes(), levels.table());
+        GridCode.Numbering numbering = new GridCode.Numbering(0, zero, most(layout));
+        return code(id, layout, group, parts(layout, group, levels, numbering, columns, constants), byHand);
     }
 
-    private static Parts parts(BlockLayout layout, int group, LevelCode levels, Constants constants) {
-        int spanBytes = SPAN / layout.size() * layout.bytes();
-        ColumnCode columns = ColumnCode.of(levels.planes(), spanBytes, levels.table());
-        BlockScales blocks = group == UNIT ? BlockScales.of(layout) : null;
-        if (blocks != null) {
-            return new Parts(levels, columns, constants, blocks, null, null);
-        }
-        if (layout.size() != SPAN) {
+    private static Optional<BlockCode> code(
+            String id, BlockLayout layout, int group, Parts parts, MicroKernels byHand) {
+        return Optional.ofNullable(parts == null ? null : new LayoutCode(id, layout, group, parts, byHand));
+    }
+
+    /// {@return the parts; null if scales are none that can be computed, or there are no levels}
+    private static Parts parts(
+            BlockLayout layout,
+            int group,
+            Levels levels,
+            GridCode.Numbering numbering,
+            ColumnCode columns,
+            Constants constants) {
+        if (levels == null) {
             return null;
         }
+        int spanBytes = SPAN / layout.size() * layout.bytes();
+        BlockScales blocks = group == UNIT && numbering.power() == 0 ? BlockScales.of(layout) : null;
+        if (blocks != null) {
+            return new Parts(levels, numbering, columns, constants, blocks, null, null);
+        }
         Scale minimum = layout.minimums().orElse(null);
-        List<Lane> scales = Lane.of(layout, layout.scales().orElseThrow(), SPAN / group);
-        List<Lane> minimums = minimum == null ? scales : Lane.of(layout, minimum, SPAN / group);
+        int power = numbering.power();
+        List<Lane> scales = Lane.of(layout, layout.scales().orElseThrow(), SPAN / group, power);
+        List<Lane> minimums = minimum == null ? scales : Lane.of(layout, minimum, SPAN / group, power);
         if (scales == null || minimums == null) {
             return null;
         }
@@ -119,12 +139,12 @@ public final class LayoutCode extends BlockCode {
             NumberScales second = minimum == null ? first : NumberScales.of(minimums, spanBytes, constants);
             return first == null || second == null
                     ? null
-                    : new Parts(levels, columns, constants, null, first, minimum == null ? null : second);
+                    : new Parts(levels, numbering, columns, constants, null, first, minimum == null ? null : second);
         }
         List<Lane> both = new ArrayList<>(scales);
         both.addAll(minimums);
         NumberScales together = NumberScales.of(both, spanBytes, constants);
-        return together == null ? null : new Parts(levels, columns, constants, null, together, null);
+        return together == null ? null : new Parts(levels, numbering, columns, constants, null, together, null);
     }
 
     private static int zero(BlockLayout layout) {

@@ -25,7 +25,7 @@ import java.util.function.IntUnaryOperator;
 /// ```
 ///
 /// In a 128-bit lane are sixteen levels, whose bytes are loaded together.
-final class LevelCode {
+final class LevelCode implements Levels {
     /// Levels of a 128-bit lane, and its bytes.
     static final int LANE = 16;
 
@@ -241,14 +241,8 @@ final class LevelCode {
         return left && !same && !wide ? null : lane -> plane.distance(first + Integer.BYTES * lane % count);
     }
 
-    /// Puts levels together.
-    ///
-    /// @param w points to the span
-    /// @param first the first level
-    /// @param count how many: bytes of `levels`, 64 or 32
-    /// @param levels receives them
-    /// @param t temporary
-    void emit(Assembler a, Gpr w, int first, int count, Vec levels, Vec t) {
+    @Override
+    public void emit(Assembler a, Gpr w, int first, int count, Vec levels, Vec t) {
         for (Plane plane : planes) {
             boolean lead = plane == planes.getFirst();
             Vec v = lead ? levels : t;

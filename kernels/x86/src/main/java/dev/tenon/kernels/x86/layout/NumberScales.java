@@ -9,25 +9,33 @@ import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 import dev.tenon.kernels.x86.block.BlockCode;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.function.IntUnaryOperator;
 
-/// Computes scales that are whole numbers times a half, a register of lanes at a time.
+/// Computes scales that are whole numbers times a half, or floats of eight bits, a register of lanes at a time.
 ///
 /// Numbers that are bytes of their own are widened. Others come out of a head of sixteen bytes:
 /// for each piece a permutation puts the dword that has it into its lane, a shift by lane brings it
 /// into place, a mask cuts it out. Pieces that cross the border of a dword are two. The factors
-/// come out of the head too, where they are in it.
+/// come out of the head too, where they are in it. Pieces that are further apart are loaded lane by lane.
 final class NumberScales {
     private static final int HEAD = 16;
+    /// What brings the exponent of a float of eight bits to that of a float32, whose denormals these are.
+    private static final float UE4M3_HALF = Math.scalb(1f, 119);
+    private static final int NO_NUMBER = 0x7F;
+    private static final int FACTOR_PIECES = 4;
 
     private final List<Lane> lanes;
     private final Constants constants;
+    /// The first byte of the head; -1 where pieces are loaded lane by lane.
     private final int head;
+    private final int spanBytes;
     private final int ranks;
 
-    private NumberScales(List<Lane> lanes, int head, Constants constants) {
+    private NumberScales(List<Lane> lanes, int head, int spanBytes, Constants constants) {
         this.lanes = lanes;
         this.head = head;
+        this.spanBytes = spanBytes;
         this.constants = constants;
         this.ranks = lanes.stream().mapToInt(lane -> lane.pieces().size()).max().orElseThrow();
     }
@@ -37,6 +45,13 @@ final class NumberScales {
     /// @param lanes eight or sixteen
     /// @param spanBytes bytes of a span
     static NumberScales of(List<Lane> lanes, int spanBytes, Constants constants) {
+        Lane lead = lanes.getFirst();
+        boolean alike = lanes.stream()
+                .allMatch(lane -> lane.type() == lead.type() && lane.hasPlainFactor() == lead.hasPlainFactor());
+        boolean sameFactor = lanes.stream().allMatch(lane -> lane.common().equals(lead.common()));
+        if (!alike || !lead.hasPlainFactor() && (!sameFactor || lead.common().size() > FACTOR_PIECES)) {
+            return null;
+        }
         int least = Integer.MAX_VALUE;
         int leastOfAll = Integer.MAX_VALUE;
         int most = 0;
@@ -46,17 +61,27 @@ final class NumberScales {
                 least = Math.min(least, piece.bit() / Byte.SIZE);
                 most = Math.max(most, (piece.bit() + piece.width() - 1) / Byte.SIZE);
             }
-            leastOfAll = Math.min(leastOfAll, Math.min(least, lane.factor()));
-            mostOfAll = Math.max(mostOfAll, Math.max(most, lane.factor() + 1));
+            boolean plain = lane.hasPlainFactor();
+            leastOfAll = Math.min(leastOfAll, plain ? Math.min(least, lane.factor()) : least);
+            mostOfAll = Math.max(mostOfAll, plain ? Math.max(most, lane.factor() + 1) : most);
         }
         int start = mostOfAll - leastOfAll < HEAD ? leastOfAll : least;
         int head = Math.min(start, spanBytes - HEAD);
-        NumberScales scales = new NumberScales(lanes, head, constants);
+        NumberScales scales = new NumberScales(lanes, head, spanBytes, constants);
         if (head < 0 || scales.isBytes(0, lanes.size())) {
             return head < 0 ? null : scales;
         }
-        boolean cut = most - head < HEAD && lanes.stream().noneMatch(Lane::signed);
-        return cut ? new NumberScales(lanes.stream().map(lane -> lane.cut(head)).toList(), head, constants) : null;
+        if (lanes.stream().anyMatch(Lane::signed)) {
+            return null;
+        }
+        return most - head < HEAD
+                ? new NumberScales(lanes.stream().map(lane -> lane.cut(head)).toList(), head, spanBytes, constants)
+                : new NumberScales(lanes, -1, spanBytes, constants);
+    }
+
+    /// {@return the first byte of the dword that a piece is loaded with, where lanes are loaded one by one}
+    private int dwordAt(Numbers.Piece piece) {
+        return Math.min(piece.bit() / Byte.SIZE, spanBytes - Integer.BYTES);
     }
 
     private int inHead(Numbers.Piece piece) {
@@ -79,6 +104,7 @@ final class NumberScales {
         Lane first = lanes.getFirst();
         boolean bytes = isBytes(0, lanes.size())
                 && first.signed()
+                && first.hasPlainFactor()
                 && first.step() == 1
                 && first.offset() == 0
                 && lanes.stream().allMatch(lane -> lane.factor() == first.factor());
@@ -100,8 +126,8 @@ final class NumberScales {
     void emit(Assembler a, Gpr w, int from, Vec out, Vec t, Vec u) {
         int count = out.bits() / Integer.SIZE;
         boolean bytes = isBytes(from, count);
-        boolean factorsInHead = factorsInHead(from, count);
-        if (!bytes || factorsInHead) {
+        boolean factorsInHead = head >= 0 && factorsInHead(from, count);
+        if (!bytes && head >= 0 || factorsInHead) {
             a.vmovdqu(t.x(), mem(w, head));
         }
         if (bytes) {
@@ -111,8 +137,14 @@ final class NumberScales {
                 emitPieces(a, w, from, count, rank, out, t, u);
             }
         }
+        if (lanes.get(from).type() == Numbers.Type.UE4M3_HALF) {
+            emitSmallFloats(a, out, t);
+            return;
+        }
         emitFloats(a, from, out);
-        if (factorsInHead) {
+        if (!lanes.get(from).hasPlainFactor()) {
+            emitFactorOfPieces(a, w, lanes.get(from).common(), t, u);
+        } else if (factorsInHead) {
             a.vcvtph2ps(t.y(), t.x());
             Operand index = constants.of(a, t, i -> (lanes.get(from + i % count).factor() - head) / Short.BYTES);
             if (!(index instanceof Vec)) {
@@ -130,7 +162,46 @@ final class NumberScales {
         a.vmulps(out, out, t);
     }
 
+    /// Puts the pieces of the factor of all lanes together: a lane each, then all of them.
+    private void emitFactorOfPieces(Assembler a, Gpr w, List<Numbers.Piece> pieces, Vec t, Vec u) {
+        a.zero(t);
+        for (int i = 0; i < pieces.size(); i++) {
+            a.vpinsrd(t, t, mem(w, dwordAt(pieces.get(i))), i);
+        }
+        IntUnaryOperator piece = i -> Math.min(i % 4, pieces.size() - 1);
+        a.vpsrlvd(
+                t.x(),
+                t.x(),
+                a.constant(i ->
+                        pieces.get(piece.applyAsInt(i)).bit() - Byte.SIZE * dwordAt(pieces.get(piece.applyAsInt(i)))));
+        a.vpand(
+                t.x(),
+                t.x(),
+                a.constant(i -> (1 << pieces.get(piece.applyAsInt(i)).width()) - 1));
+        a.vpsllvd(t.x(), t.x(), a.constant(i -> pieces.get(piece.applyAsInt(i)).to()));
+        a.vpshufd(u.x(), t.x(), 0x4E);
+        a.vpor(t.x(), t.x(), u.x());
+        a.vpshufd(u.x(), t.x(), 0xB1);
+        a.vpor(t.x(), t.x(), u.x());
+        a.vcvtph2ps(t.x(), t.x());
+        a.vbroadcastss(t, t.x());
+    }
+
+    /// Makes floats of dwords that are floats of eight bits, as [Numbers.Type#UE4M3_HALF] says.
+    private static void emitSmallFloats(Assembler a, Vec out, Vec t) {
+        a.vpxor(t, out, a.dwords(NO_NUMBER));
+        a.vpaddd(t, t, a.dwords(-1));
+        a.vpsrad(t, t, Integer.SIZE - 1);
+        a.vpandn(out, t, out);
+        a.vpand(out, out, a.dwords(NO_NUMBER));
+        a.vpslld(out, out, 20);
+        a.vmulps(out, out, a.constant(UE4M3_HALF));
+    }
+
     private boolean factorsInHead(int from, int count) {
+        if (!lanes.get(from).hasPlainFactor()) {
+            return false;
+        }
         int last = lanes.get(from + count - 1).factor();
         boolean several = last != lanes.get(from).factor();
         for (int i = from; i < from + count; i++) {
@@ -160,13 +231,15 @@ final class NumberScales {
 
     private void emitPieces(Assembler a, Gpr w, int from, int count, int rank, Vec out, Vec t, Vec u) {
         Vec v = rank == 0 ? out : u;
-        IntUnaryOperator bit = i -> inHead(lanes.get(from + i % count).piece(rank));
+        IntFunction<Numbers.Piece> piece = i -> lanes.get(from + i % count).piece(rank);
+        IntUnaryOperator bit =
+                i -> head >= 0 ? inHead(piece.apply(i)) : piece.apply(i).bit() - Byte.SIZE * dwordAt(piece.apply(i));
         IntUnaryOperator dword = i -> bit.applyAsInt(i) / Integer.SIZE;
-        IntUnaryOperator mask = i -> {
-            Numbers.Piece piece = lanes.get(from + i % count).piece(rank);
-            return (1 << piece.width()) - 1 << piece.to();
-        };
-        if (same(dword, count)) {
+        IntUnaryOperator mask =
+                i -> (1 << piece.apply(i).width()) - 1 << piece.apply(i).to();
+        if (head < 0) {
+            emitDwords(a, w, i -> dwordAt(piece.apply(i)), v, t);
+        } else if (same(dword, count)) {
             a.vpbroadcastd(v, mem(w, head + Integer.BYTES * dword.applyAsInt(0)));
         } else {
             Operand index = constants.of(a, v, dword);
@@ -206,6 +279,21 @@ final class NumberScales {
         } else {
             a.vpand(v, v, constants.of(a, v, mask));
             a.vpor(out, out, v);
+        }
+    }
+
+    /// Loads a dword to each lane.
+    private static void emitDwords(Assembler a, Gpr w, IntUnaryOperator at, Vec v, Vec t) {
+        for (int lane = 0; lane < v.bits() / Integer.SIZE; lane++) {
+            Vec part = lane < 4 ? v.x() : t.x();
+            if (lane % 4 == 0) {
+                a.vmovss(part, mem(w, at.applyAsInt(lane)));
+                continue;
+            }
+            a.vpinsrd(part, part, mem(w, at.applyAsInt(lane)), lane % 4);
+            if (lane % 4 == 3 && lane > 3) {
+                a.vinserti128(v, v, part, lane / 4);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.tenon.kernels.x86.linear;
 
 import dev.tenon.api.quant.layout.BlockLayout;
+import dev.tenon.api.quant.layout.CodeBook;
 import dev.tenon.api.quant.layout.Numbers;
 import dev.tenon.api.quant.layout.Scale;
 import dev.tenon.kernels.x86.block.BlockCode;
@@ -29,17 +30,46 @@ final class PlainRow {
         this.n = n;
         BlockLayout layout = format.quant().layout().orElseThrow();
         byte[] bytes = weights.asSlice(row, format.quant().bytesFor(n)).toArray(ValueLayout.JAVA_BYTE);
+        int power = power(layout);
         levels = new int[n];
         for (int i = 0; i < n; i++) {
-            int bits = layout.levels().get(bytes, i / layout.size() * layout.bytes(), i % layout.size());
-            levels[i] = layout.codeBook()
-                    .map(book -> book.number(bits, 0) + (int) this.format.zero)
-                    .orElse(bits);
+            int block = i / layout.size() * layout.bytes();
+            levels[i] = level(layout, bytes, block, i % layout.size(), power);
         }
         scales = factors(layout, layout.scales().orElseThrow(), bytes);
+        for (int g = 0; g < scales.length; g++) {
+            scales[g] = Math.scalb(scales[g], -power);
+        }
         minimums = layout.minimums()
                 .map(minimum -> factors(layout, minimum, bytes))
                 .orElse(null);
+    }
+
+    /// What shifts, which are fractions, are multiplied with to be whole: eight, in those formats that have some.
+    private static int power(BlockLayout layout) {
+        return layout.shifts().isPresent() ? 3 : 0;
+    }
+
+    private int level(BlockLayout layout, byte[] bytes, int block, int i, int power) {
+        CodeBook book = layout.codeBook().orElse(null);
+        if (book == null) {
+            return layout.levels().get(bytes, block, i);
+        }
+        int number = book.number(layout.levels().get(bytes, block, i / book.length()), i % book.length()) << power;
+        if (layout.signs().isPresent()) {
+            Numbers signs = layout.signs().get();
+            int key = signs.width() == 1 ? 0 : signs.get(bytes, block, i / 8);
+            boolean negative = signs.width() == 1
+                    ? signs.get(bytes, block, i) == 1
+                    : (i % 8 == 7 ? Integer.bitCount(key) : key >> i % 8) % 2 == 1;
+            number = negative ? -number : number;
+        }
+        if (layout.shifts().isPresent()) {
+            Scale shifts = layout.shifts().get();
+            int key = shifts.numbers().get(bytes, block, i * shifts.count() / layout.size());
+            number += (int) Math.scalb(shifts.step() * key + shifts.offset(), power);
+        }
+        return number + (int) format.zero;
     }
 
     private float[] factors(BlockLayout layout, Scale scale, byte[] bytes) {
@@ -57,11 +87,7 @@ final class PlainRow {
 
     private static float value(Numbers numbers, byte[] bytes, int block, int number) {
         int bits = numbers.get(bytes, block, number);
-        return switch (numbers.type()) {
-            case F16 -> Float.float16ToFloat((short) bits);
-            case E8M0_HALF -> Math.scalb(1f, bits - 128);
-            default -> bits;
-        };
+        return numbers.type().value(bits);
     }
 
     /// {@return the row times a token}

@@ -14,9 +14,17 @@ import dev.tenon.kernels.x86.block.BlockCode;
 import dev.tenon.kernels.x86.block.PackedActivations;
 import dev.tenon.kernels.x86.block.PanelShape;
 import dev.tenon.kernels.x86.pack.PackCode;
+import dev.tenon.quant.formats.IQ1_MFormat;
+import dev.tenon.quant.formats.IQ1_SFormat;
+import dev.tenon.quant.formats.IQ2_SFormat;
+import dev.tenon.quant.formats.IQ2_XSFormat;
+import dev.tenon.quant.formats.IQ2_XXSFormat;
+import dev.tenon.quant.formats.IQ3_SFormat;
+import dev.tenon.quant.formats.IQ3_XXSFormat;
 import dev.tenon.quant.formats.IQ4_NLFormat;
 import dev.tenon.quant.formats.IQ4_XSFormat;
 import dev.tenon.quant.formats.MXFP4Format;
+import dev.tenon.quant.formats.NVFP4Format;
 import dev.tenon.quant.formats.Q2_KFormat;
 import dev.tenon.quant.formats.Q3_KFormat;
 import dev.tenon.quant.formats.Q4_0Format;
@@ -59,6 +67,14 @@ final class TestRows {
             of(new IQ4_NLFormat(), 0),
             of(new IQ4_XSFormat(), 0),
             of(new MXFP4Format()),
+            of(new NVFP4Format()),
+            of(new IQ3_SFormat(), 0),
+            of(new IQ3_XXSFormat(), 0),
+            of(new IQ2_SFormat(), 0),
+            of(new IQ2_XSFormat(), 0),
+            of(new IQ2_XXSFormat(), 0),
+            of(new IQ1_SFormat(), 0),
+            of(new IQ1_MFormat()),
             of(new Q3_KFormat(), 108),
             of(new Q2_KFormat(), 80, 82),
             // Formats that nobody has: bits that cross bytes, single bits, words of bits the other way round.
@@ -85,6 +101,16 @@ final class TestRows {
                                     .withMinimums(Scale.f16(4))),
                     2,
                     4),
+            of(
+                    foreign(
+                            "SEVEN",
+                            BlockLayout.of(
+                                    128,
+                                    114,
+                                    Numbers.unsigned(BitField.of(7).at(2).bits(128, 7)),
+                                    64,
+                                    Scale.f16(0))),
+                    0),
             of(
                     foreign(
                             "ONE",
@@ -235,8 +261,28 @@ final class TestRows {
                 float d = (float) ((random.nextDouble() + 0.1) * (random.nextBoolean() ? 0.01 : -0.01));
                 w.set(F16, b + f, Float.floatToFloat16(d));
             }
+            putFactor(format, w, b, Float.floatToFloat16((float) random.nextDouble(0.001, 0.01)));
         }
         return w;
+    }
+
+    /// {@return the factor of all scales, if it is in several pieces of a block}
+    private static Optional<Numbers> factor(Format format) {
+        return format.quant
+                .layout()
+                .orElseThrow()
+                .scales()
+                .flatMap(Scale::common)
+                .filter(numbers -> numbers.pieces(0).size() > 1);
+    }
+
+    private static void putFactor(Format format, MemorySegment w, long at, int half) {
+        factor(format).ifPresent(numbers -> {
+            MemorySegment block = w.asSlice(at, format.quant.blockBytes());
+            byte[] bytes = block.toArray(ValueLayout.JAVA_BYTE);
+            numbers.put(bytes, 0, 0, half);
+            block.copyFrom(MemorySegment.ofArray(bytes));
+        });
     }
 
     /// {@return normally distributed activations of different sizes}
@@ -350,12 +396,17 @@ final class TestRows {
     /// Sets all bytes of all blocks but the F16 factors.
     static void fillCodes(Format format, MemorySegment w, byte code) {
         for (long b = 0; b < w.byteSize(); b += format.quant.blockBytes()) {
+            MemorySegment block = w.asSlice(b, format.quant.blockBytes());
+            int kept = factor(format)
+                    .map(numbers -> numbers.get(block.toArray(ValueLayout.JAVA_BYTE), 0, 0))
+                    .orElse(0);
             for (int i = 0; i < format.quant.blockBytes(); i++) {
                 int at = i;
                 if (Arrays.stream(format.factors).noneMatch(f -> at == f || at == f + 1)) {
                     w.set(ValueLayout.JAVA_BYTE, b + i, code);
                 }
             }
+            putFactor(format, w, b, kept);
         }
     }
 }

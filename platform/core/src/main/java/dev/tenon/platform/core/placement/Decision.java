@@ -116,8 +116,11 @@ final class Decision implements AutoCloseable {
                                 + " numbers. Download the file again.");
             }
         });
-        findLeftOver(source, defined.graph());
-        return withOutputs(new ModelDefinition(defined.config(), adapters.applyTo(defined.graph())));
+        MatrixScales scales = new MatrixScales(file, defined.graph());
+        findLeftOver(source, defined.graph(), scales);
+        // An adapter adds to what a matrix gives after it was multiplied.
+        Graph graph = scales.applyTo(adapters.applyTo(defined.graph()));
+        return withOutputs(new ModelDefinition(defined.config(), graph));
     }
 
     /// {@return how long sequences may become, 0 for as long as the file says}
@@ -134,14 +137,15 @@ final class Decision implements AutoCloseable {
 
     /// Finds the tensors without which the whole graph, with all its outputs, would be computed: most likely
     /// the architecture does not implement what they are for.
-    private void findLeftOver(ModelSource source, Graph graph) {
+    private void findLeftOver(ModelSource source, Graph graph, MatrixScales scales) {
         Set<String> used = new HashSet<>();
         for (Weight weight : graph.weights()) {
             used.add(weight.name());
         }
         List<String> unused = new ArrayList<>();
         for (TensorInfo tensor : file.tensors()) {
-            if (!used.contains(tensor.name()) && !architecture.ignores(source, tensor.name())) {
+            boolean needed = used.contains(tensor.name()) || scales.uses(tensor.name());
+            if (!needed && !architecture.ignores(source, tensor.name())) {
                 unused.add(tensor.name());
             }
         }

@@ -36,7 +36,7 @@ final class PanelLoop256 extends PanelLoop {
     void emitDots() {
         if (vnni) {
             emitDotsVnni();
-        } else if (format.most > Byte.MAX_VALUE) {
+        } else if (!format.words && fitting() < 2) {
             emitDotsOfGreatLevels();
         } else {
             emitDotsAvx2();
@@ -76,11 +76,25 @@ final class PanelLoop256 extends PanelLoop {
         }
     }
 
+    /// {@return how many products of two levels each can be added in a word}
+    private int fitting() {
+        return Short.MAX_VALUE / (2 * MOST_ACTIVATION * format.most);
+    }
+
     private void emitDotsOfGreatLevels() {
         emitStart();
         for (int k = 0; k < shape.dwords(format); k++) {
             for (int h = 0; h < 2; h++) {
                 a.vmovdqu(W1, levels(k, h));
+                if (fitting() == 1) {
+                    for (int t = 0; t < tokens; t++) {
+                        a.vpbroadcastd(X, q(t, 4 * k));
+                        a.vpmaddubsw(X, W1, X);
+                        a.vpmaddwd(X, X, ones());
+                        a.vpaddd(dot(t, h), dot(t, h), X);
+                    }
+                    continue;
+                }
                 a.vpand(W0, W1, a.dwords(0x00FF00FF));
                 a.vpand(W1, W1, a.dwords(0xFF00FF00));
                 for (int t = 0; t < tokens; t++) {
@@ -99,8 +113,7 @@ final class PanelLoop256 extends PanelLoop {
     private void emitDotsAvx2() {
         int dwords = shape.dwords(format);
         // As many as fit into words; an even number, because the others are taken two at a time.
-        int fitting = format.words ? dwords : Short.MAX_VALUE / (2 * MOST_ACTIVATION * format.most);
-        int first = Math.min(dwords, fitting & ~1);
+        int first = Math.min(dwords, format.words ? dwords : fitting() & ~1);
         for (int k = 0; k < first; k++) {
             a.vmovdqu(W0, levels(k, 0));
             a.vmovdqu(W1, levels(k, 1));
