@@ -44,7 +44,7 @@ class HugeTextTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"llama-gqa", "olmoe", "mistral-like", "gemma4", "story-llama"})
+    @ValueSource(strings = {"llama-gqa", "olmoe", "mistral-like", "gemma4", "rwkv7", "story-llama"})
     void hugeTextsOfOneKindAreEncodedInTime(String name) {
         Tokenizer tokenizer = TextTestData.tokenizer(name + ".gguf");
         int n = 1 << 20;

@@ -30,6 +30,7 @@ class SmallVocabularyTests {
                 "gemma2",
                 "gemma4",
                 "bert",
+                "rwkv7",
                 "story-llama"
             })
     void goldenTextsGiveTheirIds(String name) {
@@ -59,6 +60,7 @@ class SmallVocabularyTests {
                 "gemma2",
                 "gemma4",
                 "bert",
+                "rwkv7",
                 "story-llama"
             })
     void controlTokensThatSpanABorderStayText(String name) {
