@@ -10,6 +10,7 @@ import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
@@ -67,6 +68,7 @@ class OpSupportTests {
         Weight pair = Weight.vector("pair", 2);
         Map<String, Op> ops = Map.ofEntries(
                 Map.entry("op group_mean", new PartOp.GroupMean(X, 4, Y)),
+                Map.entry("op given_rows", new GivenRows(Y)),
                 Map.entry("op centred_convolution", new CentredConvolution(X, new Weight("taps", 3, 64), NONE, Y)),
                 Map.entry(
                         "op gated_delta_rule with decays of keys",
