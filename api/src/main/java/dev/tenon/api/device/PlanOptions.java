@@ -45,7 +45,14 @@ public final class PlanOptions {
 
     /// {@return a builder that starts with the values of these options}
     public Builder toBuilder() {
-        Builder builder = new Builder(kvTokens);
+        return toBuilder(kvTokens);
+    }
+
+    /// {@return a builder that starts with the values of these options, but for another cache}
+    ///
+    /// @param positions how many positions the KV cache holds, over all sequences, at least 1
+    public Builder toBuilder(int positions) {
+        Builder builder = new Builder(positions);
         builder.maxBatchTokens = maxBatchTokens;
         builder.maxSequences = maxSequences;
         builder.stateSlots = stateSlots;

@@ -26,6 +26,10 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
     /// made of, after the last norm.
     public static final String HIDDEN = "hidden";
 
+    /// Usual name of the last hidden states of all tokens of a step, `[T, embeddingLength]`, after the last norm: what
+    /// a [head][dev.tenon.api.model.ModelArchitecture#head] reads.
+    public static final String HIDDEN_ROWS = "hidden_rows";
+
     /// Usual name of the vectors that an encoder makes of whole texts, `[L, width]`, not scaled to length 1. Models
     /// whose file names a pooling of [#HIDDEN], and nothing after it, need not have it.
     public static final String EMBEDDING = "embedding";

@@ -1,6 +1,7 @@
 package dev.tenon.api.model;
 
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.graph.Graph;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ConsumerType;
 
@@ -35,6 +36,22 @@ public interface ModelArchitecture {
     /// @return whether the platform loads the model all the same
     default boolean ignores(ModelSource source, String tensor) {
         return false;
+    }
+
+    /// Gives the graph of the model's head for further tokens (multi-token prediction), which proposes
+    /// them where that is asked for (`speculate = head`). By default a model has none.
+    ///
+    /// For the token at position `p` it reads, as a [row][dev.tenon.api.graph.GivenRows], the hidden
+    /// state of position `p - 1`, zeros at position 0: a row of the output [Graph#HIDDEN_ROWS] that the
+    /// graph of [#define] has, or of its own output [Graph#HIDDEN]. Its logits guess the token at
+    /// `p + 1`. It has a KV cache, but no states.
+    ///
+    /// @param source metadata and tensor descriptions
+    /// @return the graph, whose first op looks tokens up; empty if the file says of no head
+    /// @throws dev.tenon.api.error.ModelFormatException as [#define]
+    /// @throws dev.tenon.api.error.UnsupportedModelException as [#define]
+    default Optional<Graph> head(ModelSource source) {
+        return Optional.empty();
     }
 
     /// Gives the chat template of a file that has none, or whose own (`tokenizer.chat_template`) is known to

@@ -7,7 +7,7 @@ import org.osgi.annotation.versioning.ConsumerType;
 @ConsumerType
 public interface TokenProposerProvider {
     /// {@return the name by which it is chosen: lower-case letters, digits and `-`; not `off`,
-    ///     `ngram` or `draft`, which the engine has itself}
+    ///     `ngram`, `draft` or `head`, which the engine has itself}
     String id();
 
     /// Makes the proposer of one session.

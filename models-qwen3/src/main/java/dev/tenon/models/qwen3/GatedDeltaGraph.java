@@ -13,6 +13,7 @@ import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
+import dev.tenon.api.model.blocks.DraftHead;
 import dev.tenon.api.model.blocks.ExpertShape;
 import dev.tenon.api.model.blocks.RopeKeys;
 import dev.tenon.api.model.blocks.StateBlocks;
@@ -61,21 +62,37 @@ final class GatedDeltaGraph {
 
     Graph build() {
         boolean[] attention = attentionLayers();
-        RopeParams rope = RopeKeys.read(keys, c, Pairing.HALF_SPLIT).build();
+        RopeParams rope = rope();
         Value x = d.embedding(); //                                                                   [T, E]
         int cached = 0;
         for (int layer = 0; layer < c.blockCount(); layer++) {
             String blk = "blk." + layer + ".";
             Value normed = d.rmsNorm(blk + "attn_norm", x);
             Value mixed = attention[layer] ? attention(blk, normed, cached++, rope) : delta(blk, normed);
-            x = g.add(blk + "residual", x, mixed);
-            normed = d.rmsNorm(blk + "post_attention_norm", x);
-            Value forward = experts.isPresent()
-                    ? SharedExpert.beside(d, keys, blk, normed, experts.get())
-                    : d.gated(blk, "", normed, c.feedForwardLength(), Activation.SILU);
-            x = g.add(blk + "ffn_residual", x, forward);
+            x = withForward(blk, g.add(blk + "residual", x, mixed));
         }
         return d.build(x); //                                                                         [L, nVocab]
+    }
+
+    /// {@return the head, if the file has one: it has attention, whatever a layer in its place would have}
+    Optional<Graph> head() {
+        return DraftHead.of(d, (layer, x) -> {
+            String blk = "blk." + layer + ".";
+            Value mixed = attention(blk, d.rmsNorm(blk + "attn_norm", x), 0, rope());
+            return withForward(blk, g.add(blk + "residual", x, mixed));
+        });
+    }
+
+    private RopeParams rope() {
+        return RopeKeys.read(keys, c, Pairing.HALF_SPLIT).build();
+    }
+
+    private Value withForward(String blk, Value x) {
+        Value normed = d.rmsNorm(blk + "post_attention_norm", x);
+        Value forward = experts.isPresent()
+                ? SharedExpert.beside(d, keys, blk, normed, experts.get())
+                : d.gated(blk, "", normed, c.feedForwardLength(), Activation.SILU);
+        return g.add(blk + "ffn_residual", x, forward);
     }
 
     /// Attention whose result is multiplied with sigmoids; `attn_q` gives each head a query and a gate.

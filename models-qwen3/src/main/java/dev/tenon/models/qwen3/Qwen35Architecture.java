@@ -2,6 +2,7 @@ package dev.tenon.models.qwen3;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.StateOp.KeyHeads;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
@@ -28,12 +29,24 @@ public final class Qwen35Architecture implements ModelArchitecture {
 
     @Override
     public ModelDefinition define(ModelSource source) {
-        ModelConfig config = ModelConfig.read(source, DEFAULT_FREQ_BASE);
-        return new ModelDefinition(
-                config, new GatedDeltaGraph(source, config, KeyHeads.CYCLIC, Optional.empty()).build());
+        ModelConfig config = config(source);
+        return new ModelDefinition(config, graph(source, config).build());
     }
 
-    /// Draft blocks predict further tokens, which the logits do not need.
+    @Override
+    public Optional<Graph> head(ModelSource source) {
+        return graph(source, config(source)).head();
+    }
+
+    private static ModelConfig config(ModelSource source) {
+        return ModelConfig.read(source, DEFAULT_FREQ_BASE);
+    }
+
+    private static GatedDeltaGraph graph(ModelSource source, ModelConfig config) {
+        return new GatedDeltaGraph(source, config, KeyHeads.CYCLIC, Optional.empty());
+    }
+
+    /// Draft blocks are the head, which the logits do not need.
     @Override
     public boolean ignores(ModelSource source, String tensor) {
         return DecoderBlocks.isDraft(source, tensor);

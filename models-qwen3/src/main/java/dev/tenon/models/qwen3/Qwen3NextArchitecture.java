@@ -2,6 +2,7 @@ package dev.tenon.models.qwen3;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.graph.StateOp.KeyHeads;
 import dev.tenon.api.model.ModelArchitecture;
@@ -30,14 +31,26 @@ public final class Qwen3NextArchitecture implements ModelArchitecture {
 
     @Override
     public ModelDefinition define(ModelSource source) {
-        ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
-        ExpertShape experts =
-                ExpertShape.read(ModelKeys.of(source), "expert_feed_forward_length", Gating.SOFTMAX, true);
-        return new ModelDefinition(
-                config, new GatedDeltaGraph(source, config, KeyHeads.BLOCK, Optional.of(experts)).build());
+        ModelConfig config = config(source);
+        return new ModelDefinition(config, graph(source, config).build());
     }
 
-    /// Draft blocks predict further tokens, which the logits do not need.
+    @Override
+    public Optional<Graph> head(ModelSource source) {
+        return graph(source, config(source)).head();
+    }
+
+    private static ModelConfig config(ModelSource source) {
+        return ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
+    }
+
+    private static GatedDeltaGraph graph(ModelSource source, ModelConfig config) {
+        ExpertShape experts =
+                ExpertShape.read(ModelKeys.of(source), "expert_feed_forward_length", Gating.SOFTMAX, true);
+        return new GatedDeltaGraph(source, config, KeyHeads.BLOCK, Optional.of(experts));
+    }
+
+    /// Draft blocks are the head, which the logits do not need.
     @Override
     public boolean ignores(ModelSource source, String tensor) {
         return DecoderBlocks.isDraft(source, tensor);

@@ -137,10 +137,11 @@ class Qwen35ArchitectureTests extends TinyArchitectureContract {
                     ffn_hidden = multiply ffn_act, ffn_up
                     ffn_down = linear ffn_hidden, ffn_down.weight [48, 32]
                     ffn_residual = add residual, ffn_down
+                output_norm = rms_norm blk.1.ffn_residual, output_norm.weight [32, 1], eps 1.0E-5
                 selected = select_rows blk.1.ffn_residual
                 output_norm = rms_norm selected, output_norm.weight [32, 1], eps 1.0E-5
                 logits = linear output_norm, output.weight [32, 67]
-                output logits, named {hidden=output_norm}""", GraphListing.of(tiny().graph(architecture())));
+                output logits, named {hidden_rows=output_norm, hidden=output_norm}""", GraphListing.of(tiny().graph(architecture())));
     }
 
     @Test

@@ -105,15 +105,23 @@ public final class DecoderBlocks {
     /// @param source metadata and tensor descriptions
     /// @param tensor its whole name
     public static boolean isDraft(ModelSource source, String tensor) {
-        ModelKeys keys = ModelKeys.of(source);
-        int blocks = keys.integer("block_count", 1, Integer.MAX_VALUE);
-        int drafts = keys.integerOr("nextn_predict_layers", 0, 0, blocks);
-        for (int layer = blocks - drafts; layer < blocks; layer++) {
+        int blocks = ModelKeys.of(source).integer("block_count", 1, Integer.MAX_VALUE);
+        for (int layer = blocks - drafts(source); layer < blocks; layer++) {
             if (tensor.startsWith(LAYER_PREFIX + layer + ".")) {
                 return true;
             }
         }
         return false;
+    }
+
+    /// {@return how many draft blocks a file has}
+    static int drafts(ModelSource source) {
+        return ModelKeys.of(source).integerOr("nextn_predict_layers", 0, 0, Integer.MAX_VALUE);
+    }
+
+    /// {@return what the file has}
+    ModelSource source() {
+        return source;
     }
 
     /// {@return the graph, for ops that are not here}
@@ -453,8 +461,13 @@ public final class DecoderBlocks {
 
     /// {@return the normed last rows, which are also the output `hidden`, `[L, E]`}
     ///
+    /// Where the file has draft blocks, those of all tokens are the output `hidden_rows`.
+    ///
     /// @param x `[T, E]`
     public Value hidden(Value x) {
+        if (drafts(source) > 0) {
+            graph.output(Graph.HIDDEN_ROWS, norm("output_norm", x));
+        }
         // A bias that is an op of its own is added to all rows.
         Value hidden = norm == Norm.RMS && has("output_norm.bias")
                 ? graph.selectRows("selected", norm("output_norm", x))

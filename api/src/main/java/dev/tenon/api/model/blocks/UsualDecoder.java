@@ -38,15 +38,34 @@ public final class UsualDecoder {
     public static Graph of(DecoderBlocks d, RopeParams rope, String secondNorm, FeedForward feedForward) {
         Value x = d.embedding(); //                                                                   [T, E]
         for (int layer = 0; layer < d.config().blockCount(); layer++) {
-            String blk = "blk." + layer + ".";
-            Value normed = d.norm(blk + "attn_norm", x);
-            Value attended =
-                    d.attention(blk, normed, layer, d.attentionParams(blk).build(), Optional.of(rope));
-            x = d.graph().add(blk + "attn_residual", x, attended); //                                 [T, E]
-
-            normed = d.norm(blk + secondNorm, x);
-            x = d.graph().add(blk + "ffn_residual", x, feedForward.of(blk, layer, normed)); //        [T, E]
+            x = layer(d, layer, layer, x, rope, secondNorm, feedForward);
         }
         return d.build(x); //                                                                         [L, nVocab]
+    }
+
+    /// {@return the residual stream after a layer, `[T, E]`}
+    ///
+    /// @param d blocks
+    /// @param layer which layer of the file, 0-based
+    /// @param cacheLayer its layer of the KV cache
+    /// @param x the residual stream before it, `[T, E]`
+    /// @param rope how it rotates queries and keys
+    /// @param secondNorm as above
+    /// @param feedForward adds its second half
+    public static Value layer(
+            DecoderBlocks d,
+            int layer,
+            int cacheLayer,
+            Value x,
+            RopeParams rope,
+            String secondNorm,
+            FeedForward feedForward) {
+        String blk = "blk." + layer + ".";
+        Value normed = d.norm(blk + "attn_norm", x);
+        Value attended =
+                d.attention(blk, normed, cacheLayer, d.attentionParams(blk).build(), Optional.of(rope));
+        Value sum = d.graph().add(blk + "attn_residual", x, attended); //                             [T, E]
+        normed = d.norm(blk + secondNorm, sum);
+        return d.graph().add(blk + "ffn_residual", sum, feedForward.of(blk, layer, normed));
     }
 }

@@ -18,6 +18,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.FusedExpertOp;
 import dev.tenon.api.graph.FusedOp;
+import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.LowRankAdd;
@@ -180,7 +181,7 @@ class KernelCoverageTests {
         Weight table = weights.putRandom("embd", 64, 64, TestWeights.F32, values);
         Weight row = table.rows(0, 1);
         Value x = b.add("typed", b.embedding("embd", table), b.repeat("type", row));
-        x = b.add("placed", x, b.positionEmbedding("position", table));
+        x = b.add("placed", b.add("with_given", x, b.givenRows("given", 64)), b.positionEmbedding("position", table));
         x = b.layerNorm("norm", x, row, Optional.empty(), 1e-5f);
         ExpertOp.Router router = b.router(
                 "router",
@@ -275,7 +276,9 @@ class KernelCoverageTests {
                         StateOp.class,
                         RecurrentOp.class)
                 .flatMap(group -> Stream.of(group.getDeclaredClasses()));
-        return Stream.concat(grouped, Stream.of(PositionScale.class, LowRankAdd.class, CentredConvolution.class))
+        return Stream.concat(
+                        grouped,
+                        Stream.of(PositionScale.class, LowRankAdd.class, CentredConvolution.class, GivenRows.class))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))
                 .map(type -> type.getSimpleName()
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")

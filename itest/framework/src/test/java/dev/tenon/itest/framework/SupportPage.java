@@ -15,6 +15,7 @@ import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
@@ -249,7 +250,7 @@ final class SupportPage {
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")
                         .toLowerCase(Locale.ROOT))
                 .collect(Collectors.toCollection(TreeSet::new));
-        kinds.addAll(List.of("position_scale", "low_rank_add", "centred_convolution")); // stand alone
+        kinds.addAll(List.of("position_scale", "low_rank_add", "centred_convolution", "given_rows")); // stand alone
         assertEquals(kinds, ops.values().stream().map(Op::kind).collect(Collectors.toCollection(TreeSet::new)));
         ops.put("an op that a bundle defines, without a kernel", new Own());
         Weights weights = new OneFormat(formats.get("F32"));
@@ -275,6 +276,7 @@ final class SupportPage {
         ops.put("`embedding`", new CoreOp.Embedding(MATRIX, Y));
         ops.put("`position_embedding`", new CoreOp.PositionEmbedding(MATRIX, Y));
         ops.put("`repeat`", new CoreOp.Repeat(VECTOR, Y));
+        ops.put("`given_rows`", new GivenRows(Y));
         ops.put("`rms_norm`", new CoreOp.RmsNorm(X, VECTOR, 1e-5f, Y));
         ops.put("`layer_norm`", new CoreOp.LayerNorm(X, VECTOR, NONE, 1e-5f, Y));
         ops.put("`linear`", new CoreOp.Linear(X, MATRIX, NONE, Y));

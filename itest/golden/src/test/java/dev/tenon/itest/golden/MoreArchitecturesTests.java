@@ -16,20 +16,16 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.GgufFile;
-import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
-import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
 import dev.tenon.itest.testkit.models.MemoryWeights;
 import dev.tenon.itest.testkit.reference.Reference;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -41,31 +37,6 @@ import org.junit.jupiter.api.TestFactory;
 /// activations: experts, encoders, fused tensors.
 class MoreArchitecturesTests {
     private static final double LIMIT = 1e-8;
-
-    private static final List<QuantFormat> FORMATS = ServiceLoader.load(QuantFormat.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .toList();
-
-    /// @param file the file; borrowed
-    private record FileWeights(GgufFile file) implements Weights {
-        @Override
-        public TensorInfo info(String name) {
-            return file.tensor(name).orElseThrow();
-        }
-
-        @Override
-        public QuantFormat format(String name) {
-            return FORMATS.stream()
-                    .filter(format -> format.ggmlType() == info(name).ggmlType())
-                    .findFirst()
-                    .orElseThrow();
-        }
-
-        @Override
-        public MemorySegment data(String name) {
-            return file.data(info(name));
-        }
-    }
 
     @TestFactory
     Stream<DynamicTest> graphsOfBundlesGiveTheTruth() {
@@ -79,18 +50,18 @@ class MoreArchitecturesTests {
     }
 
     private static boolean causal(GoldenModel model) {
-        try (GgufFile file = GgufReader.open(model.path(), TensorTypes.of(FORMATS))) {
+        try (GgufFile file = GgufReader.open(model.path(), TensorTypes.of(GoldenData.FORMATS))) {
             return GoldenData.graph(file).isCausal();
         }
     }
 
     private void givesTheTruth(GoldenModel model) {
         float[] truth = model.truth();
-        try (GgufFile file = GgufReader.open(model.path(), TensorTypes.of(FORMATS));
+        try (GgufFile file = GgufReader.open(model.path(), TensorTypes.of(GoldenData.FORMATS));
                 Device device = new CpuVectorBackend()
                         .open(DeviceOptions.builder().threads(2).build())) {
             Graph graph = GoldenData.graph(file);
-            FileWeights weights = new FileWeights(file);
+            Weights weights = GoldenData.weights(file);
             PlanOptions options = PlanOptions.builder(256)
                     .maxBatchTokens(256)
                     .keyType(KvType.F32)
@@ -113,11 +84,11 @@ class MoreArchitecturesTests {
     void fusedTensorsRunOnTheKernelsOfSeparateOnes() {
         Optional<Path> path = GoldenData.shared("golden/models/phi3.q5_k_m.gguf");
         assumeTrue(path.isPresent(), "phi3 is not part of the project and not beside it");
-        try (GgufFile file = GgufReader.open(path.get(), TensorTypes.of(FORMATS));
+        try (GgufFile file = GgufReader.open(path.get(), TensorTypes.of(GoldenData.FORMATS));
                 Device device = new CpuVectorBackend()
                         .open(DeviceOptions.builder().threads(2).build())) {
             Graph fused = GoldenData.graph(file);
-            List<PlanReport.Kernel> kernels = kernels(device, fused, new FileWeights(file));
+            List<PlanReport.Kernel> kernels = kernels(device, fused, GoldenData.weights(file));
             int layers = fused.attentionLayers().size();
             assertEquals(
                     List.of("norm_qkv_rope", "attention", "linear_add", "norm_gate_up", "linear_add"),
@@ -126,7 +97,7 @@ class MoreArchitecturesTests {
                 assertEquals(Support.Level.FAST, kernel.level(), kernel.toString());
             }
             try (MemoryWeights weights = new MemoryWeights()) {
-                Graph separate = SeparateTensors.of(fused, new FileWeights(file), weights);
+                Graph separate = SeparateTensors.of(fused, GoldenData.weights(file), weights);
                 assertEquals(
                         kernels.stream().map(k -> k.op() + " " + k.kernel()).toList(),
                         kernels(device, separate, weights).stream()

@@ -6,12 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.itest.testkit.TinyArchitectureContract;
 import dev.tenon.itest.testkit.models.GraphListing;
 import dev.tenon.itest.testkit.models.TinySource;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -136,10 +140,11 @@ class Glm4MoeArchitectureTests extends TinyArchitectureContract {
                     ffn_down_shexp = linear ffn_hidden_shexp, ffn_down_shexp.weight [24, 32]
                     ffn_both = add ffn_moe, ffn_down_shexp
                     ffn_residual = add attn_residual, ffn_both
+                output_norm = rms_norm blk.1.ffn_residual, output_norm.weight [32, 1], eps 1.0E-5
                 selected = select_rows blk.1.ffn_residual
                 output_norm = rms_norm selected, output_norm.weight [32, 1], eps 1.0E-5
                 logits = linear output_norm, output.weight [32, 67]
-                output logits, named {hidden=output_norm}""", GraphListing.of(tiny().graph(architecture())));
+                output logits, named {hidden_rows=output_norm, hidden=output_norm}""", GraphListing.of(tiny().graph(architecture())));
     }
 
     @Test
@@ -147,6 +152,32 @@ class Glm4MoeArchitectureTests extends TinyArchitectureContract {
         refused(tiny().without("expert_count"), ErrorCode.MODEL_KEY_MISSING, "glm4moe.expert_count");
         refused(tiny().key("expert_used_count", 7), ErrorCode.MODEL_KEY_VALUE, "glm4moe.expert_used_count");
         refused(tiny().key("expert_gating_func", 9), ErrorCode.MODEL_ARCHITECTURE, "glm4moe.expert_gating_func");
+    }
+
+    @Test
+    void theHeadHasTheModelsTablesUnlessTheFileHasItsOwn() {
+        ModelArchitecture glm = architecture();
+        List<String> usual = tensors(glm.head(tiny().source()));
+        assertEquals(
+                List.of("token_embd.weight", "blk.2.nextn.enorm.weight", "blk.2.nextn.hnorm.weight"),
+                usual.subList(0, 3));
+        assertTrue(usual.contains("blk.2.ffn_down_exps.weight"), "a layer of experts");
+        assertEquals(List.of("output_norm.weight", "output.weight"), usual.subList(usual.size() - 2, usual.size()));
+        ModelSource own = tiny().tensor("blk.2.nextn.embed_tokens.weight", 32, 67)
+                .tensor("blk.2.nextn.shared_head_norm.weight", 32)
+                .tensor("blk.2.nextn.shared_head_head.weight", 32, 67)
+                .source();
+        List<String> others = tensors(glm.head(own));
+        assertEquals("blk.2.nextn.embed_tokens.weight", others.getFirst());
+        assertEquals(
+                List.of("blk.2.nextn.shared_head_norm.weight", "blk.2.nextn.shared_head_head.weight"),
+                others.subList(others.size() - 2, others.size()));
+        assertEquals(
+                Optional.empty(), glm.head(tiny().key("nextn_predict_layers", 0).source()));
+    }
+
+    private static List<String> tensors(Optional<Graph> graph) {
+        return graph.orElseThrow().weights().stream().map(Weight::name).toList();
     }
 
     @Test

@@ -2,7 +2,7 @@ package dev.tenon.itest.testkit.reference;
 
 import dev.tenon.api.graph.Op;
 
-/// Where keys, values and states of one sequence are kept.
+/// Where keys, values and states of one sequence are kept, and rows are that come with its tokens.
 public interface KvStore {
     /// Keeps the key and value rows of a position.
     ///
@@ -31,6 +31,13 @@ public interface KvStore {
     /// @param adapter which adapter of the graph
     default float adapterScale(int adapter) {
         return 0;
+    }
+
+    /// {@return the row that comes with the token at a position; null for zeros}
+    ///
+    /// @param position one of the step
+    default float[] given(int position) {
+        return null;
     }
 
     /// {@return the value row of a position}

@@ -2,6 +2,7 @@ package dev.tenon.itest.testkit.reference;
 
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
@@ -19,6 +20,8 @@ final class RowOps {
             OpReference.row(CoreOp.Embedding.class, (e, _, step, t) -> step.weights.row(e.table(), step.token(t))),
             OpReference.row(
                     CoreOp.PositionEmbedding.class, (e, _, step, t) -> step.weights.row(e.table(), step.position(t))),
+            OpReference.row(
+                    GivenRows.class, (g, _, step, t) -> step.given(t, g.out().width())),
             OpReference.row(CoreOp.Repeat.class, (r, _, step, _) -> step.vector(r.row())),
             OpReference.row(CoreOp.RmsNorm.class, (n, in, step, _) -> rmsNorm(in[0], step.vector(n.weight()), n.eps()))
                     .terms(n -> n.weight().cols())

@@ -10,6 +10,7 @@ import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
+import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
@@ -72,6 +73,7 @@ class OpSupportTests {
                 Map.entry(
                         "op replacement_rule",
                         new RecurrentOp.ReplacementRule(new Value(13, "rkv", 192), X, X, X, 2, Y)),
+                Map.entry("op given_rows", new GivenRows(Y)),
                 Map.entry("op centred_convolution", new CentredConvolution(X, new Weight("taps", 3, 64), NONE, Y)),
                 Map.entry(
                         "op gated_delta_rule with decays of keys",

@@ -12,8 +12,8 @@ public final class SpeculationOptions {
             names = "--speculate",
             paramLabel = "METHOD",
             description = "Check several tokens in a step where that pays, proposed by METHOD: ngram, what followed the"
-                    + " same tokens before; draft, the model of --draft-model; off; or ID[=ARG], what a bundle offers"
-                    + " (default: the configured one).")
+                    + " same tokens before; draft, the model of --draft-model; head, the model's own head for further tokens;"
+                    + " off; or ID[=ARG], what a bundle offers (default: the configured one).")
     private String method;
 
     @Option(

@@ -5,11 +5,13 @@ import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,8 +62,22 @@ public final class Definitions {
     /// @throws TenonException what the architecture says of the file; or (`MODEL-011`), naming its bundle, how it
     ///     failed instead
     public static ModelDefinition of(ModelArchitecture architecture, ModelSource source, String file) {
+        return asked(architecture, file, () -> architecture.define(source));
+    }
+
+    /// {@return the head for further tokens that an architecture makes of a file, if it has one}
+    ///
+    /// @param architecture the architecture
+    /// @param source the file's metadata and tensors
+    /// @param file what messages call the file
+    /// @throws TenonException as above
+    public static Optional<Graph> head(ModelArchitecture architecture, ModelSource source, String file) {
+        return asked(architecture, file, () -> architecture.head(source));
+    }
+
+    private static <T> T asked(ModelArchitecture architecture, String file, Supplier<T> question) {
         try {
-            return architecture.define(source);
+            return question.get();
         } catch (TenonException e) {
             throw e;
         } catch (RuntimeException | LinkageError | StackOverflowError e) {

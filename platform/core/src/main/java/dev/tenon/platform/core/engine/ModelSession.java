@@ -155,7 +155,7 @@ final class ModelSession implements Session, MeasuredSession {
         }
         try {
             if (proposer == null) {
-                proposer = model.proposer().orElse(null);
+                proposer = model.proposer(sequence).orElse(null);
             }
             GenerationTask task = new GenerationTask(
                     model,

@@ -3,6 +3,7 @@ package dev.tenon.platform.core.engine;
 import dev.tenon.api.chat.ChatProvider;
 import dev.tenon.api.device.DeviceInfo;
 import dev.tenon.api.device.MemoryUse;
+import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.engine.EmbeddingRequest;
@@ -33,6 +34,7 @@ import dev.tenon.platform.core.steps.CheckpointLimits;
 import dev.tenon.platform.core.steps.SavedSequence;
 import dev.tenon.platform.core.steps.StepLimits;
 import dev.tenon.platform.core.steps.StepLoop;
+import dev.tenon.platform.core.steps.TokenSequence;
 import dev.tenon.platform.core.tuned.TunedIdentity;
 import dev.tenon.platform.core.tuned.TunedModel;
 import java.util.ArrayList;
@@ -157,8 +159,10 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     }
 
     /// {@return what proposes tokens to a new session, if something does; the caller closes it}
-    Optional<TokenProposer> proposer() {
-        return speculation.proposer(this);
+    ///
+    /// @param sequence the session's
+    Optional<TokenProposer> proposer(TokenSequence sequence) {
+        return speculation.proposer(this, () -> loop.placed().headProposer(sequence));
     }
 
     @Override
@@ -275,7 +279,11 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
 
     @Override
     public long memoryBytes() {
-        return bytes(this) + (speculation.draft() == null ? 0 : bytes(speculation.draft()));
+        Placement now = loop.placed().placement();
+        Optional<Plan> head = now == null ? Optional.empty() : now.head();
+        return bytes(this)
+                + head.map(plan -> plan.report().memory().allocatedBytes()).orElse(0L)
+                + (speculation.draft() == null ? 0 : bytes(speculation.draft()));
     }
 
     @Override

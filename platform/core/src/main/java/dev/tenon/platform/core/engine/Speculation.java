@@ -17,12 +17,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// What proposes tokens to the sessions of a model. Owns the smaller model, if there is one.
 ///
-/// @param method off, ngram, draft, or the name of what a bundle offers
+/// @param method off, ngram, draft, head, or the name of what a bundle offers
 /// @param draft the smaller model that proposes them, or null
 record Speculation(String method, LoadedModel draft) implements AutoCloseable {
     static final Speculation OFF = new Speculation("off", null);
@@ -31,7 +32,7 @@ record Speculation(String method, LoadedModel draft) implements AutoCloseable {
 
     /// Makes what the settings ask for.
     ///
-    /// @param method off, ngram, draft, or the name of what a bundle offers
+    /// @param method off, ngram, draft, head, or the name of what a bundle offers
     /// @param model the model that it is for
     /// @param request the request that it was loaded with
     /// @param config the settings
@@ -46,7 +47,7 @@ record Speculation(String method, LoadedModel draft) implements AutoCloseable {
             Function<LoadRequest, LoadedModel> load) {
         return switch (method) {
             case "off" -> OFF;
-            case "ngram" -> new Speculation(method, null);
+            case "ngram", "head" -> new Speculation(method, null);
             case "draft" -> new Speculation(method, draft(model.file(), request, config, load));
             default -> named(method, model);
         };
@@ -59,7 +60,7 @@ record Speculation(String method, LoadedModel draft) implements AutoCloseable {
             throw new TenonException(
                     ErrorCode.CONFIG,
                     "speculate = " + method + " does not work: " + e.getMessage()
-                            + ". Besides what bundles offer there are off, ngram and draft",
+                            + ". Besides what bundles offer there are off, ngram, draft and head",
                     e);
         }
         return new Speculation(method, null);
@@ -103,7 +104,8 @@ record Speculation(String method, LoadedModel draft) implements AutoCloseable {
     /// {@return what proposes tokens to a new session, if something does; the caller closes it}
     ///
     /// @param model the model
-    Optional<TokenProposer> proposer(LoadedModel model) {
+    /// @param head has the model's own head propose to the session
+    Optional<TokenProposer> proposer(LoadedModel model, Supplier<TokenProposer> head) {
         if (method.equals("off")) {
             return Optional.empty();
         }
@@ -111,9 +113,12 @@ record Speculation(String method, LoadedModel draft) implements AutoCloseable {
                 ? "speculate = " + method
                 : draft.file().path().getFileName().toString();
         try {
-            TokenProposer proposer = draft != null
-                    ? new DraftModel(draft)
-                    : method.equals("ngram") ? new PromptLookup() : NamedRules.proposer(model, method);
+            TokenProposer proposer = switch (method) {
+                case "draft" -> new DraftModel(draft);
+                case "ngram" -> new PromptLookup();
+                case "head" -> head.get();
+                default -> NamedRules.proposer(model, method);
+            };
             return Optional.of(
                     new CheckedProposer(proposer, name, model.config().vocabularySize()));
         } catch (RuntimeException | LinkageError e) { // its bundle may have changed since the model was loaded

@@ -155,7 +155,11 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
             CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(
                     () -> Tokenizers.create(file.metadata(), registry.tokenizerProviders()));
             PlacedModel model = new PlacedModel(
-                    new Placer(registry, file, adapters, request), () -> config, tokenizer, start, models::remove);
+                    new Placer(registry, file, adapters, config.withSpeculation(request)),
+                    () -> config,
+                    tokenizer,
+                    start,
+                    models::remove);
             try {
                 if (file.metadata().has("tokenizer.ggml.model")) {
                     model.tokenizer();

@@ -4,6 +4,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.api.text.LogitsProcessor.TokenHistory;
+import dev.tenon.platform.core.steps.Head;
 import java.util.Arrays;
 
 /// Proposes what a smaller model of the same vocabulary finds most probable, a token after the other. Its session has
@@ -80,15 +81,7 @@ public final class DraftModel implements TokenProposer {
             tokens = Arrays.copyOf(tokens, 2 * (before + next.length));
         }
         System.arraycopy(next, 0, tokens, before, next.length);
-        session.evaluate(next, Session.Rows.LAST, (index, logits) -> best = best(logits));
-    }
-
-    private static int best(float[] logits) {
-        int best = 0;
-        for (int i = 1; i < logits.length; i++) {
-            best = logits[i] > logits[best] ? i : best;
-        }
-        return best;
+        session.evaluate(next, Session.Rows.LAST, (index, logits) -> best = Head.best(logits));
     }
 
     @Override

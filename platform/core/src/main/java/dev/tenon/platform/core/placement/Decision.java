@@ -25,9 +25,11 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// Where and how a model runs, and why: architecture, formats, backend, device. The one place that
 /// decides it: a load compiles a decision, and `--why` prints one. A decision that failed keeps the
@@ -47,6 +49,8 @@ final class Decision implements AutoCloseable {
     private ModelDefinition definition;
     private List<String> outputs;
     private ModelWeights weights;
+    private Optional<Graph> head = Optional.empty();
+    private ModelWeights headWeights;
     private BackendSelection selection;
     private Throwable failure;
 
@@ -68,6 +72,9 @@ final class Decision implements AutoCloseable {
             architecture = findArchitecture();
             definition = define();
             weights = ModelWeights.find(file, adapters, definition.graph(), registry, leftOver);
+            if (head.isPresent()) {
+                headWeights = ModelWeights.find(file, adapters, head.get(), registry, List.of());
+            }
             selection = BackendSelection.of(this);
             failure = selection.failure();
         } catch (RuntimeException | LinkageError e) {
@@ -118,6 +125,11 @@ final class Decision implements AutoCloseable {
         });
         MatrixScales scales = new MatrixScales(file, defined.graph());
         findLeftOver(source, defined.graph(), scales);
+        boolean generates = request.outputs().getFirst().equals(Graph.LOGITS);
+        if (generates && config.speculation(request.settings()).equals("head")) {
+            String name = file.path().getFileName().toString();
+            head = Optional.of(HeadPlan.required(defined.graph(), Definitions.head(architecture, source, name), name));
+        }
         // An adapter adds to what a matrix gives after it was multiplied.
         Graph graph = scales.applyTo(adapters.applyTo(defined.graph()));
         return withOutputs(new ModelDefinition(defined.config(), graph));
@@ -169,7 +181,7 @@ final class Decision implements AutoCloseable {
     private ModelDefinition withOutputs(ModelDefinition defined) {
         Set<String> own = defined.graph().outputs().keySet();
         boolean pooled = !own.contains(Graph.EMBEDDING) && own.contains(Graph.HIDDEN);
-        outputs = request.outputs().stream()
+        outputs = Stream.concat(request.outputs().stream(), head.map(graph -> Graph.HIDDEN_ROWS).stream())
                 .map(name -> pooled && name.equals(Graph.EMBEDDING) ? Graph.HIDDEN : name)
                 .distinct()
                 .toList();
@@ -238,6 +250,16 @@ final class Decision implements AutoCloseable {
     /// {@return the weights, or null if some are missing or nobody decodes them}
     ModelWeights weights() {
         return weights;
+    }
+
+    /// {@return the head for further tokens, where it is asked for}
+    Optional<Graph> head() {
+        return head;
+    }
+
+    /// {@return its weights, or null if it is not asked for}
+    ModelWeights headWeights() {
+        return headWeights;
     }
 
     /// {@return the tuned settings that it runs with, or would}

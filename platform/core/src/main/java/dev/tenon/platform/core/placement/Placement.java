@@ -6,13 +6,16 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.platform.core.tuned.TunedModel.Status;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
-/// A model compiled on a device. Owns plan and device, and closes them in this order.
+/// A model compiled on a device. Owns plans and device, and closes the device last.
 ///
 /// @param backend where it runs
 /// @param device the open device
 /// @param plan the compiled graph
+/// @param head the compiled head for further tokens, with the plan's pages and some after them; empty
+///     where it is not used
 /// @param definition what was compiled
 /// @param outputs names of the graph's outputs, the default one first
 /// @param services all services it uses, by identity: when one is withdrawn, the placement has to
@@ -24,6 +27,7 @@ public record Placement(
         Backend backend,
         Device device,
         Plan plan,
+        Optional<Plan> head,
         ModelDefinition definition,
         List<String> outputs,
         Set<Object> services,
@@ -36,10 +40,9 @@ public record Placement(
 
     @Override
     public void close() {
-        try {
-            plan.close();
-        } finally {
-            device.close();
+        try (device;
+                plan) {
+            head.ifPresent(Plan::close);
         }
     }
 }

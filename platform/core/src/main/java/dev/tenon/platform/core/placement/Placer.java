@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -100,12 +101,15 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
 
     private Placement compile(Decision decision) {
         ModelDefinition definition = decision.definition();
-        Plan plan = plan(decision);
+        PlanOptions options = planOptions(decision);
+        Plan plan = plan(decision, options);
+        Optional<Plan> head = head(decision, options, plan);
         log(decision);
         Set<Object> services = Collections.newSetFromMap(new IdentityHashMap<>());
         services.add(decision.selection().backend());
         services.add(decision.architecture());
         services.addAll(decision.weights().formats());
+        head.ifPresent(any -> services.addAll(decision.headWeights().formats()));
         services.addAll(decision.kernels());
         // A plan that has copied its weights goes on, whatever becomes of the file.
         boolean inPlace = plan.report().memory().boundBytes() > 0;
@@ -113,6 +117,7 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
                 decision.selection().backend(),
                 decision.selection().takeDevice(),
                 plan,
+                head,
                 definition,
                 decision.outputs(),
                 services,
@@ -126,7 +131,7 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
     }
 
     /// Compiles. If the file changes meanwhile, that is what the failure says, whatever came of it.
-    private Plan plan(Decision decision) {
+    private Plan plan(Decision decision, PlanOptions options) {
         Plan plan = null;
         try {
             String source = file.path().getFileName().toString();
@@ -137,8 +142,7 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
             plan = decision.selection()
                     .device()
                     .compiler()
-                    .compile(CompileRequest.builder(
-                                    decision.definition().graph(), decision.weights(), planOptions(decision))
+                    .compile(CompileRequest.builder(decision.definition().graph(), decision.weights(), options)
                             .kernels(decision.kernels())
                             .build());
             requireUnchanged();
@@ -148,6 +152,16 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
                 plan.close();
             }
             requireUnchanged();
+            throw e;
+        }
+    }
+
+    /// Compiles the head, where it is asked for; the plan is closed if that fails.
+    private static Optional<Plan> head(Decision decision, PlanOptions options, Plan plan) {
+        try {
+            return decision.head().map(graph -> HeadPlan.compile(decision, options, plan.kvPages()));
+        } catch (RuntimeException | Error e) {
+            plan.close();
             throw e;
         }
     }

@@ -117,8 +117,9 @@ public record EngineConfig(
             "speculate",
             "off",
             "What proposes tokens that a step then checks, several at once: off, nothing; ngram, what followed the same"
-                    + " tokens before; draft, the model of draft.model; ID or ID=ARGUMENT, what a bundle offers under"
-                    + " this name. Texts stay what they are.");
+                    + " tokens before; draft, the model of draft.model; head, the model's own head for further tokens,"
+                    + " if its file has one; ID or ID=ARGUMENT, what a bundle offers under this name. Texts stay what"
+                    + " they are.");
     private static final Setting DRAFT_MODEL = Setting.text(
             "draft.model", "", "GGUF file of a smaller model with the same vocabulary, for speculate = draft.");
     private static final Setting UNUSED = Setting.choice(
@@ -329,12 +330,19 @@ public record EngineConfig(
         return TunedFolder.of(find(OWNER, TUNED_FOLDER, Map.of()).checked(), environment);
     }
 
-    /// {@return what proposes tokens: off, ngram, draft, or the name of what a bundle offers}
+    /// {@return what proposes tokens: off, ngram, draft, head, or the name of what a bundle offers}
     ///
     /// @param request values by name that override all others
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public String speculation(Map<String, String> request) {
         return find(OWNER, SPECULATE, request).checked();
+    }
+
+    /// {@return a request that keeps to what proposes tokens now, whatever is set later}
+    public LoadRequest withSpeculation(LoadRequest request) {
+        Map<String, String> settings = new HashMap<>(request.settings());
+        settings.put(SPECULATE.name(), speculation(settings));
+        return request.toBuilder().settings(settings).build();
     }
 
     /// {@return the file of the model that proposes tokens; may be empty}

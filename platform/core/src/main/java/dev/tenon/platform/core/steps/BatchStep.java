@@ -17,6 +17,7 @@ final class BatchStep {
     private final StepInput input = new StepInput();
     private final DeviceRun deviceRun = new DeviceRun();
     private Placement placement;
+    private Head head;
     /// Steps that the device samples in; 0 for one step of the plan.
     private int deviceSteps;
     /// Whether a step failed after it began.
@@ -42,6 +43,7 @@ final class BatchStep {
     boolean compose(List<SequenceTask> queued, PlacedSequences placed, boolean changesWait) {
         long begin = System.nanoTime();
         placement = placed.placement();
+        head = placed.head();
         int waiting = composer.compose(queued, tasks, input, placed);
         // Those that wait for pages get none before a task has ended, which ends a run of several steps; what others
         // are late for ends it when it comes.
@@ -92,6 +94,9 @@ final class BatchStep {
         int row = 0;
         int token = 0;
         for (SequenceTask task : tasks) {
+            if (head != null && !task.failed()) {
+                head.ran(task, result, token);
+            }
             task.take(result, row, token);
             row += task.rows();
             token += task.tokens();
@@ -121,6 +126,7 @@ final class BatchStep {
     void clear() {
         deviceSteps = 0;
         placement = null;
+        head = null;
         input.clear();
         tasks.clear();
     }

@@ -31,7 +31,7 @@ final class DeviceRun {
     /// @param composed the batch's input; composed again for the run
     /// @return how many steps to run; 0 if the batch is to be run as any other
     int prepare(Plan plan, PlacedSequences placed, List<SequenceTask> batch, StepInput composed) {
-        if (batch.isEmpty() || plan.generator().isEmpty()) {
+        if (batch.isEmpty() || plan.generator().isEmpty() || placed.head() != null) { // which needs each hidden state
             return 0;
         }
         generator = plan.generator().get();

@@ -1,21 +1,25 @@
 package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.KvPages;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /// Hands out the pages of a plan's KV cache: those that hold nothing first, then those that the [PrefixCache] keeps
 /// and nobody uses. Guarded by the loop's lock.
 final class PagePool {
     private final KvPages memory;
+    private final Optional<KvPages> beside;
     private final boolean[] taken;
     private final int[] free;
     private final PrefixCache cache;
     private int freeCount;
 
     /// @param memory the pages
+    /// @param beside pages of another plan that hold of the same numbers what belongs to them
     /// @param gone is told of each shared page that is shared no more
-    PagePool(KvPages memory, Consumer<PrefixCache.Page> gone) {
+    PagePool(KvPages memory, Optional<KvPages> beside, Consumer<PrefixCache.Page> gone) {
         this.memory = memory;
+        this.beside = beside;
         int pages = memory.pageCount();
         taken = new boolean[pages];
         free = new int[pages];
@@ -45,6 +49,7 @@ final class PagePool {
     int takeCopy(int page) {
         int copy = take();
         memory.copy(page, copy);
+        beside.ifPresent(other -> other.copy(page, copy));
         return copy;
     }
 

@@ -16,6 +16,7 @@ final class PageSupply {
     private final Set<TokenSequence> sequences;
     private final int tokensPerPage;
     private final boolean shares;
+    private final boolean heads;
     private long preemptions;
 
     /// @param pool the free pages
@@ -23,12 +24,20 @@ final class PageSupply {
     /// @param sequences all that may have pages; not copied
     /// @param tokensPerPage tokens of a page
     /// @param shares whether sequences share pages
-    PageSupply(PagePool pool, SequenceStates states, Set<TokenSequence> sequences, int tokensPerPage, boolean shares) {
+    /// @param heads whether pages have rows of a head, too, which has to have run
+    PageSupply(
+            PagePool pool,
+            SequenceStates states,
+            Set<TokenSequence> sequences,
+            int tokensPerPage,
+            boolean shares,
+            boolean heads) {
         this.pool = pool;
         this.states = states;
         this.sequences = sequences;
         this.tokensPerPage = tokensPerPage;
         this.shares = shares;
+        this.heads = heads;
     }
 
     /// {@return how often pages were taken from a task}
@@ -52,9 +61,11 @@ final class PageSupply {
 
     /// Leaves what a task has computed to others.
     void share(SequenceTask task) {
-        if (sharesPages(task)) {
-            pool.cache().enter(task.sequence(), pool);
-            states.keep(task.sequence());
+        TokenSequence sequence = task.sequence();
+        boolean whole = !heads || sequence.headRows().done() >= sequence.computed() / tokensPerPage * tokensPerPage;
+        if (whole && sharesPages(task)) {
+            pool.cache().enter(sequence, pool);
+            states.keep(sequence);
         }
     }
 

@@ -1,8 +1,10 @@
 package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.KvPages;
+import dev.tenon.api.device.Plan;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
+import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.platform.core.control.SchedulingStatus;
 import dev.tenon.platform.core.placement.Placement;
 import java.io.IOException;
@@ -29,6 +31,8 @@ public final class PlacedSequences {
     private PagePool pool;
     private SequenceStates states;
     private PageSupply supply;
+    /// Of the placement; null if it has none.
+    private Head head;
     /// Whether the model shall be placed again although it has a placement.
     private boolean stale;
 
@@ -225,6 +229,7 @@ public final class PlacedSequences {
             states.close();
         }
         placement = null;
+        head = null;
         stale = false;
         sequences.forEach(TokenSequence::forgetCache);
         return old;
@@ -242,8 +247,12 @@ public final class PlacedSequences {
         placement = next;
         KvPages pages = next.plan().kvPages();
         states = new SequenceStates(next.plan(), limits.maxSequences(), limits.checkpoints(), pages.tokensPerPage());
-        pool = new PagePool(pages, states::gone);
-        supply = new PageSupply(pool, states, sequences, pages.tokensPerPage(), limits.prefixCache());
+        head = next.head()
+                .map(plan -> new Head(
+                        plan, pages, limits.maxBatchTokens(), next.definition().config()))
+                .orElse(null);
+        pool = new PagePool(pages, next.head().map(Plan::kvPages), states::gone);
+        supply = new PageSupply(pool, states, sequences, pages.tokensPerPage(), limits.prefixCache(), head != null);
     }
 
     /// {@return the free pages of the placement's cache}
@@ -259,6 +268,16 @@ public final class PlacedSequences {
     /// {@return the state slots of the placement's sequences}
     SequenceStates states() {
         return states;
+    }
+
+    /// {@return the head of the placement; null if it has none}
+    Head head() {
+        return head;
+    }
+
+    /// {@return what proposes tokens to a sequence by the head of the model, where it has one}
+    public TokenProposer headProposer(TokenSequence sequence) {
+        return new HeadProposer(sequence, this::head);
     }
 
     /// Adds a session's sequence.

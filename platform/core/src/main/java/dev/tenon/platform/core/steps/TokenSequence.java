@@ -13,6 +13,8 @@ public final class TokenSequence implements TokenHistory {
     /// How many of the tokens have run at least once.
     private int ran;
 
+    private final HeadRows headRows = new HeadRows();
+
     private int[] pages = new int[4];
     private int pageCount;
     /// The last of the first pages, which are shared; null if none is.
@@ -148,6 +150,11 @@ public final class TokenSequence implements TokenHistory {
             pages = Arrays.copyOf(pages, 2 * pageCount);
         }
         pages[pageCount++] = page;
+    }
+
+    /// {@return what the head of the model knows of them}
+    HeadRows headRows() {
+        return headRows;
     }
 
     /// {@return whose tokens they are; null if they cannot be shared}
@@ -307,11 +314,13 @@ public final class TokenSequence implements TokenHistory {
                 computed = pageCount * tokensPerPage;
             }
         }
+        headRows.cut(computed);
     }
 
     /// Releases all pages; the tokens run again. A session without a call may append to them meanwhile.
     void releaseCache(PagePool pool) {
         computed = 0;
+        headRows.cut(0);
         while (pageCount > 0) {
             dropPage(pool);
         }
@@ -330,6 +339,7 @@ public final class TokenSequence implements TokenHistory {
     /// Forgets the cache (the plan is gone), not the tokens: they are run again by the next step.
     public void forgetCache() {
         computed = 0;
+        headRows.cut(0);
         pageCount = 0;
         lastShared = null;
         slot = StepInput.NO_SLOT;

@@ -25,6 +25,8 @@ import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.graph.GivenRows;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.text.Sampler;
@@ -80,6 +82,12 @@ final class FakeBackend implements Backend {
     volatile int slotBytes = 8;
     /// States that came from the host.
     final AtomicInteger restored = new AtomicInteger();
+    /// A head guesses wrongly after tokens whose sum is a multiple of it; 0 for never.
+    volatile int misguess;
+    /// Rows of heads whose hidden state was not known.
+    final AtomicInteger unknownStates = new AtomicInteger();
+    /// Those that were not what the head's pages say.
+    final List<String> wrongStates = Collections.synchronizedList(new ArrayList<>());
     /// How far the most probable token is from the expected one.
     volatile int shift;
     volatile boolean broken;
@@ -89,6 +97,7 @@ final class FakeBackend implements Backend {
     /// Runs at the begin of each step.
     volatile Runnable onStep = () -> {};
     volatile Support support = new Support(Support.Level.FAST, "fake");
+    volatile Support givenRows = support;
     /// Runs while a model is being compiled.
     volatile Runnable onCompile = () -> {};
 
@@ -178,19 +187,23 @@ final class FakeBackend implements Backend {
     private final class FakeCompiler implements Compiler {
         @Override
         public Support supports(Op op, Weights weights, Collection<KernelProvider> kernels) {
-            return support;
+            return op instanceof GivenRows ? givenRows : support;
         }
 
         @Override
         public Plan compile(CompileRequest request) {
             onCompile.run();
-            return new FakePlan(request);
+            boolean head = request.graph().ops().stream().anyMatch(GivenRows.class::isInstance);
+            return head ? new FakeHead(FakeBackend.this, request) : new FakePlan(request);
         }
     }
 
     private final class FakePlan implements Plan {
         private final int vocab;
         private final int maxTokens;
+        /// Whether there are hidden states for a head.
+        private final boolean hidden;
+
         private final int[][] pages;
         private final FakeStates slots;
         private boolean closed;
@@ -198,6 +211,7 @@ final class FakeBackend implements Backend {
         FakePlan(CompileRequest request) {
             vocab = request.graph().output().width();
             maxTokens = request.options().maxBatchTokens();
+            hidden = request.graph().outputs().containsKey(Graph.HIDDEN_ROWS);
             slots = states ? new FakeStates(request.options().stateSlots() + checkpoints) : null;
             pages = new int[(request.options().kvTokens() + PAGE - 1) / PAGE][PAGE];
         }
@@ -232,16 +246,18 @@ final class FakeBackend implements Backend {
             }
             List<Integer> best = new ArrayList<>();
             List<Integer> tokens = new ArrayList<>();
+            List<Integer> sums = new ArrayList<>();
             for (int t = 0; t < input.tokenCount(); t++) {
                 int[] table = input.pageTable(input.sequence(t));
                 int position = input.position(t);
                 pages[table[position / PAGE]][position % PAGE] = input.token(t);
                 int state = slots == null ? 0 : slots.add(input.stateSlot(input.sequence(t)), position, input.token(t));
+                int sum = 0;
+                for (int p = 0; p <= position && (hidden || input.wantsLogits(t)); p++) {
+                    sum += pages[table[p / PAGE]][p % PAGE];
+                }
+                sums.add(sum);
                 if (input.wantsLogits(t)) {
-                    int sum = 0;
-                    for (int p = 0; p <= position; p++) {
-                        sum += pages[table[p / PAGE]][p % PAGE];
-                    }
                     if (slots != null && state != sum) {
                         throw new IllegalArgumentException("position " + position + " of slot "
                                 + input.stateSlot(input.sequence(t)) + ": a state of " + state + ", pages of " + sum);
@@ -254,7 +270,7 @@ final class FakeBackend implements Backend {
             if (failingLate) {
                 throw new BackendException(ErrorCode.BACKEND_FAILED, "the fake device failed late");
             }
-            return new FakeResult(best, tokens, read);
+            return new FakeResult(best, tokens, sums, read);
         }
 
         @Override

@@ -19,6 +19,8 @@ final class FakeLlama implements ModelArchitecture {
     volatile Predicate<String> ignored = tensor -> true;
     /// Whether the output that is not asked for by default has a weight of its own.
     volatile boolean hidden;
+    /// Whether the model has a head for further tokens.
+    volatile boolean heads;
 
     @Override
     public String id() {
@@ -45,7 +47,21 @@ final class FakeLlama implements ModelArchitecture {
         Value x = g.embedding("x", table);
         Weight norm = Weight.vector("output_norm.weight", x.width());
         g.output(Graph.HIDDEN, hidden ? g.rmsNorm("norm", x, norm, 0) : x);
+        if (heads) {
+            g.output(Graph.HIDDEN_ROWS, x);
+        }
         return new ModelDefinition(config, g.build(g.linear("logits", x, table, Optional.empty())));
+    }
+
+    @Override
+    public Optional<Graph> head(ModelSource source) {
+        ModelConfig config = ModelConfig.read(source, 10000);
+        Weight table = new Weight("token_embd.weight", config.embeddingLength(), config.vocabularySize());
+        GraphBuilder g = new GraphBuilder("fake head");
+        Value x = g.embedding("x", table);
+        Value both = g.add("both", x, g.givenRows("state", x.width()));
+        g.output(Graph.HIDDEN, both);
+        return heads ? Optional.of(g.build(g.linear("logits", both, table, Optional.empty()))) : Optional.empty();
     }
 
     @Override

@@ -9,8 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 ///
 /// @param best the most probable token of each row
 /// @param tokens the token that it chose for each row; -1 where it left that to the host
+/// @param states the hidden state of each row of an output, which is a number
 /// @param read counts rows of logits that are read
-record FakeResult(List<Integer> best, List<Integer> tokens, AtomicInteger read) implements StepResult {
+record FakeResult(List<Integer> best, List<Integer> tokens, List<Integer> states, AtomicInteger read)
+        implements StepResult {
     @Override
     public int rows() {
         return best.size();
@@ -25,6 +27,16 @@ record FakeResult(List<Integer> best, List<Integer> tokens, AtomicInteger read) 
     @Override
     public int token(int row) {
         return tokens.get(row);
+    }
+
+    @Override
+    public int rows(String output) {
+        return states.size();
+    }
+
+    @Override
+    public void output(String output, int row, float[] target) {
+        Arrays.fill(target, states.get(row));
     }
 
     static void fill(float[] logits, int best) {

@@ -27,13 +27,14 @@ abstract class GenerationFixture {
     /// Called when a generation has begun and nothing of it runs yet.
     volatile Runnable onBegin = () -> {};
 
+    final FakeLlama llama = new FakeLlama();
     final ServiceRegistry registry = new ServiceRegistry();
     final TenonEngine engine = engine();
 
     private TenonEngine engine() {
         registry.add(device);
         registry.add(new FakeFormat());
-        registry.add(new FakeLlama());
+        registry.add(llama);
         registry.add(new ByteLevelBpeProvider());
         registry.add((SamplerProvider) (params, vocabulary) -> {
             onBegin.run();

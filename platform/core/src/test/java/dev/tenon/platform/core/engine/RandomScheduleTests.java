@@ -45,9 +45,12 @@ class RandomScheduleTests extends GenerationFixture {
     private long fromDisk;
     private long accepted;
     private long refused;
+    private long byHead;
 
     RandomScheduleTests() {
         registry.add(new Mostly());
+        llama.heads = true;
+        device.misguess = 5;
         device.slotBytes = 1 << 18;
     }
 
@@ -93,8 +96,11 @@ class RandomScheduleTests extends GenerationFixture {
         int most;
         Generation running;
 
-        Chat(LoadedModel model) {
+        private final boolean head;
+
+        Chat(LoadedModel model, boolean head) {
             session = model.newSession();
+            this.head = head;
         }
 
         /// Asks something.
@@ -123,6 +129,7 @@ class RandomScheduleTests extends GenerationFixture {
             reused += device.states ? Math.max(0, usage.cachedTokens() - before) : 0;
             accepted += device.states ? usage.acceptedTokens() : 0;
             refused += device.states ? usage.draftedTokens() - usage.acceptedTokens() : 0;
+            byHead += head ? usage.acceptedTokens() : 0;
             int[] all = session.tokens();
             List<Integer> expected = FakeBackend.expected(Arrays.copyOf(all, prompted), VOCAB, all.length - prompted);
             assertEquals(joined(tokens, toArray(expected)).length, all.length);
@@ -164,7 +171,8 @@ class RandomScheduleTests extends GenerationFixture {
         device.chooses = random.nextBoolean();
         int sequences = 1 + random.nextInt(4);
         Map<String, String> settings = new HashMap<>();
-        settings.put("speculate", List.of("off", "ngram", "mostly").get(random.nextInt(3)));
+        String proposes = List.of("off", "ngram", "mostly", "head").get(random.nextInt(4));
+        settings.put("speculate", proposes);
         settings.put("prefix.cache", random.nextInt(8) > 0 ? "on" : "off");
         settings.put("prefix.states.host.mb", Integer.toString(random.nextInt(2)));
         boolean disk = random.nextBoolean();
@@ -178,8 +186,9 @@ class RandomScheduleTests extends GenerationFixture {
                 .settings(settings)
                 .build());
         try (model) {
-            Chat[] chats =
-                    IntStream.range(0, sequences).mapToObj(i -> new Chat(model)).toArray(Chat[]::new);
+            Chat[] chats = IntStream.range(0, sequences)
+                    .mapToObj(i -> new Chat(model, proposes.equals("head")))
+                    .toArray(Chat[]::new);
             for (int call = 0; call < CALLS; call++) {
                 Chat chat = chats[random.nextInt(sequences)];
                 if (chat.running != null) {
@@ -225,9 +234,11 @@ class RandomScheduleTests extends GenerationFixture {
         for (int seed = first; seed < first + count; seed++) {
             schedule(seed);
         }
-        String all = reused + " tokens reused, " + accepted + " proposals right, " + refused + " wrong, " + fromDisk
-                + " states back";
-        assertTrue(reused > 5L * count && accepted > count && refused > count && fromDisk > 0, all);
+        String all = reused + " tokens reused, " + accepted + " proposals right, " + byHead + " of them by the head, "
+                + refused + " wrong, " + device.unknownStates + " hidden states not known, " + fromDisk
+                + " states back from disk";
+        assertTrue(reused > 5L * count && accepted > count && refused > count && byHead > count && fromDisk > 0, all);
+        assertEquals(List.of(), device.wrongStates);
     }
 
     @Test

@@ -39,6 +39,10 @@ class SpeculationTests extends GenerationFixture {
     private static final int LONG = 300;
     private static final Map<String, String> NGRAM = Map.of("speculate", "ngram");
 
+    SpeculationTests() {
+        llama.heads = true;
+    }
+
     private LoadedModel model(int sequences, Map<String, String> settings) {
         return engine.load(request().toBuilder()
                 .maxSequences(sequences)
@@ -95,7 +99,7 @@ class SpeculationTests extends GenerationFixture {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ngram", "draft"})
+    @ValueSource(strings = {"ngram", "draft", "head"})
     void greedyTextsStayTheSameInFewerSteps(String method) {
         Reply reply = reply(settings(method), greedy(LONG, PROMPT));
         assertEquals(FakeBackend.expected(PROMPT, VOCAB, LONG), reply.ids());
@@ -113,7 +117,7 @@ class SpeculationTests extends GenerationFixture {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ngram", "draft"})
+    @ValueSource(strings = {"ngram", "draft", "head"})
     void theSameSeedGivesTheSameTextOnHostAndDevice(String method) {
         int drafted = 0;
         for (boolean chooses : new boolean[] {false, true}) {
@@ -223,7 +227,7 @@ class SpeculationTests extends GenerationFixture {
                     .contextShift(keep)
                     .build();
             Reply plain = reply(Map.of(), request);
-            for (Map<String, String> settings : List.of(NGRAM, draft())) {
+            for (Map<String, String> settings : List.of(NGRAM, draft(), Map.of("speculate", "head"))) {
                 Reply reply = reply(settings, request);
                 assertEquals(plain.ids(), reply.ids());
                 assertEquals(plain.usage().finish(), reply.usage().finish());
