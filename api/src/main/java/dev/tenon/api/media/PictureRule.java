@@ -5,11 +5,12 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// What an encoder makes of a picture before it looks at it: the whole in some size and, after a rule
-/// with [#tiled], tiles before it. Immutable.
+/// What an encoder gets for a picture: the whole in some size and, where the rule is [tiled][#tiled],
+/// tiles before it. Immutable.
 ///
 /// ```java
-/// PictureRule rule = PictureRule.of(SizeRule.smart(28, 8 * 784, 4096 * 784), Resizing.letterbox(BILINEAR, 0));
+/// SizeRule size = SizeRule.smart(28, 8 * 28 * 28, 4096 * 28 * 28);
+/// PictureRule rule = PictureRule.of(size, Resizing.letterbox(Resampling.BILINEAR, 0));
 /// ```
 ///
 /// @param size size of the whole

@@ -57,6 +57,7 @@ class PictureReaderTests {
         "subsampled.jpg, subsampled.jpg.rgb, 3",
         "grey.jpg, grey.jpg.rgb, 3",
         "cmyk.jpg, cmyk.jpg.rgb, 3",
+        "ycck.jpg, ycck.jpg.rgb, 3",
         "grey.webp, grey.webp.rgb, 1",
         "lossy.webp, lossy.webp.rgb, 8",
         "alpha.webp, alpha.webp.rgb, 8"
