@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
+import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.StandaloneEngine;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -22,14 +25,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /// Logits of a restored session have the bits of those of the one that was saved, whatever the model keeps of a
-/// sequence; another model refuses it.
+/// sequence; another model refuses it. So have those of prompts that go on from what their model was closed with.
 class SavedSessionTests {
     /// More than two pages of 64.
     private static final int[] TOKENS =
             IntStream.range(0, 150).map(i -> 3 + 7 * i % 250).toArray();
     private static final int SAVED = 140;
+
+    @TempDir
+    Path folder;
 
     @Test
     void ofTheEmbeddedModel() throws IOException {
@@ -79,6 +86,39 @@ class SavedSessionTests {
                 Arrays.copyOfRange(TOKENS, SAVED, TOKENS.length),
                 Rows.ALL,
                 (index, logits) -> rows.add(logits.clone()));
+    }
+
+    /// A model that is loaded again goes on from pages, and a state, that it had when it was closed.
+    @Test
+    void prefixesOutliveTheirModel() throws IOException {
+        areTakenBack(GoldenData.embeddedModel());
+        areTakenBack(GoldenData.larger("golden/models-more/granitehybrid.q8_0.gguf"));
+    }
+
+    private void areTakenBack(Path file) throws IOException {
+        Map<String, String> settings =
+                Map.of("prefix.folder", folder.toString(), "prefix.keep.mb", "64", "batch.tokens", "64");
+        List<float[]> expected = new ArrayList<>();
+        List<float[]> found = new ArrayList<>();
+        for (List<float[]> logits : List.of(expected, found)) {
+            try (Engine engine = StandaloneEngine.create(settings);
+                    LoadedModel model = engine.load(LoadRequest.of(file));
+                    Session session = model.newSession()) {
+                GenerationRequest asked = GenerationRequest.builder()
+                        .prompt(TOKENS)
+                        .sampling(SamplingParams.greedy())
+                        .maxNewTokens(3)
+                        .ignoreEndOfGeneration(true)
+                        .processors(List.of((history, row) -> logits.add(row.clone())))
+                        .build();
+                Usage usage = session.generate(asked, text -> {});
+                assertEquals(logits == expected ? 0 : 128, usage.cachedTokens());
+            }
+        }
+        assertEquals(3, found.size());
+        for (int i = 0; i < found.size(); i++) {
+            assertArrayEquals(expected.get(i), found.get(i));
+        }
     }
 
     @Test

@@ -21,12 +21,19 @@ final class ServerFixture implements AutoCloseable {
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
-    final Engine engine = StandaloneEngine.create(Map.of());
+    final Engine engine;
     final TenonServer server;
     final HttpClient client = HttpClient.newHttpClient();
 
     /// @param options changes the builder
     ServerFixture(Consumer<ServerBuilder> options) {
+        this(Map.of(), options);
+    }
+
+    /// @param settings of the platform
+    /// @param options changes the builder
+    ServerFixture(Map<String, String> settings, Consumer<ServerBuilder> options) {
+        engine = StandaloneEngine.create(settings);
         ServerBuilder builder = TenonServer.builder(engine)
                 .port(0)
                 .context(512)

@@ -31,6 +31,7 @@ import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.steps.CheckpointLimits;
+import dev.tenon.platform.core.steps.KeptPrefixes;
 import dev.tenon.platform.core.steps.SavedSequence;
 import dev.tenon.platform.core.steps.StepLimits;
 import dev.tenon.platform.core.steps.StepLoop;
@@ -82,6 +83,8 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private final String positions;
     private final CompletableFuture<Tokenizer> tokenizer;
     private final Set<ModelSession> sessions = ConcurrentHashMap.newKeySet();
+    /// Null if none are kept.
+    private final KeptPrefixes kept;
     private final long loadNanos;
     private volatile Speculation speculation = Speculation.OFF;
     /// By their keys.
@@ -130,6 +133,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         this.positions = ModelDigest.positions(placement.definition().graph());
         this.causal = placement.definition().graph().isCausal();
         this.outputs = outputs(defaultOutput, placement.definition().graph());
+        this.kept = prefixCache ? takeBack(now) : null;
         this.loadNanos = System.nanoTime() - startNanos;
     }
 
@@ -148,6 +152,28 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         List<GgufFile> files = new ArrayList<>(List.of(file));
         files.addAll(adapters.files());
         return new SavedSequence(ModelDigest.of(positions, files), config.vocabularySize(), contextLength);
+    }
+
+    /// {@return what is kept when the model is closed, after what was kept was taken back; null if nothing is}
+    private KeptPrefixes takeBack(EngineConfig now) {
+        try {
+            long bytes = now.keptPrefixBytes(request.settings());
+            if (bytes == 0) {
+                return null;
+            }
+            KeptPrefixes prefixes = new KeptPrefixes(now.prefixFolder(), bytes, saved(), initialScales().length);
+            loop.placed().takeBack(prefixes);
+            return prefixes;
+        } catch (RuntimeException | Error e) {
+            loop.close();
+            throw e;
+        }
+    }
+
+    private void keepPrefixes() {
+        if (kept != null && failure().isEmpty()) {
+            loop.placed().keep(kept);
+        }
     }
 
     /// Has its sessions get proposals.
@@ -421,6 +447,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         }
         sessions.forEach(ModelSession::cancel);
         sessions.forEach(ModelSession::close);
+        keepPrefixes();
         loop.close();
         speculation.close();
         // The tokenizer may still be reading the metadata; that is on the heap, not in the mapping.

@@ -43,7 +43,7 @@ public final class Leftovers {
     /// {@return a name beside a file that no other process uses}
     ///
     /// @param target the file
-    static Path temporary(Path target) {
+    public static Path temporary(Path target) {
         return target.resolveSibling(target.getFileName() + "."
                 + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime()) + TEMPORARY);
     }
@@ -51,7 +51,7 @@ public final class Leftovers {
     /// Removes what killed processes left that wrote the same target: such files can be large.
     ///
     /// @param target the file
-    static void sweep(Path target) {
+    public static void sweep(Path target) {
         String start = target.getFileName() + ".";
         try (Stream<Path> files = Files.list(target.toAbsolutePath().getParent())) {
             List<Path> left = files.filter(f -> f.getFileName().toString().startsWith(start))

@@ -111,8 +111,15 @@ public record EngineConfig(
             Integer.MAX_VALUE,
             "MiB on disk for states of prompts that the host has no more room for; they go with the model. One is read"
                     + " where running the tokens again would take longer.");
-    private static final Setting PREFIX_FOLDER =
-            Setting.path("prefix.folder", "", "Where states of prompts are on disk; ~/.cache/tenon/prefixes if empty.");
+    private static final Setting KEEP = Setting.integer(
+            "prefix.keep.mb",
+            0,
+            0,
+            Integer.MAX_VALUE,
+            "MiB on disk for what was computed of the latest prompts when a model is unloaded, so that they go on from it"
+                    + " when it is loaded again, also after a restart.");
+    private static final Setting PREFIX_FOLDER = Setting.path(
+            "prefix.folder", "", "Where what was computed of prompts is on disk; ~/.cache/tenon/prefixes if empty.");
     private static final Setting SPECULATE = Setting.text(
             "speculate",
             "off",
@@ -150,6 +157,7 @@ public record EngineConfig(
             STATES,
             HOST_STATES,
             DISK_STATES,
+            KEEP,
             PREFIX_FOLDER,
             SPECULATE,
             DRAFT_MODEL,
@@ -158,7 +166,16 @@ public record EngineConfig(
             TUNED_FOLDER);
     /// Those among them that the settings of a request may give; for others it has fields.
     static final List<Setting> OF_REQUESTS = List.of(
-            PREFILL_BUDGET, PREFIX_CACHE, STATES, HOST_STATES, DISK_STATES, SPECULATE, DRAFT_MODEL, UNUSED, TUNED);
+            PREFILL_BUDGET,
+            PREFIX_CACHE,
+            STATES,
+            HOST_STATES,
+            DISK_STATES,
+            KEEP,
+            SPECULATE,
+            DRAFT_MODEL,
+            UNUSED,
+            TUNED);
 
     /// Reads the settings.
     ///
@@ -303,7 +320,15 @@ public record EngineConfig(
         return mebibytes(DISK_STATES, request);
     }
 
-    /// {@return where states of prompts are on disk}
+    /// {@return bytes on disk for pages and states of prompts while a model is not loaded}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public long keptPrefixBytes(Map<String, String> request) {
+        return mebibytes(KEEP, request);
+    }
+
+    /// {@return where what was computed of prompts is on disk}
     ///
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public Path prefixFolder() {

@@ -7,6 +7,8 @@ import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.platform.core.control.SchedulingStatus;
 import dev.tenon.platform.core.placement.Placement;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -127,7 +129,8 @@ public final class PlacedSequences {
     ///
     /// @param as tells how
     public void save(TokenSequence sequence, SavedSequence as, OutputStream to) throws IOException {
-        exclusively(() -> as.write(sequence, placement == null ? null : placement.plan(), to));
+        OutputStream buffered = new BufferedOutputStream(to);
+        exclusively(() -> as.write(sequence, placement == null ? null : placement.plan(), 0, buffered));
     }
 
     /// Reads a session's sequence, which is empty and has no task.
@@ -135,7 +138,21 @@ public final class PlacedSequences {
     /// @param as tells how
     /// @throws TenonException (`STATE-005`) if the bytes are of none of the model and its placement
     public void restore(TokenSequence sequence, SavedSequence as, InputStream from) throws IOException {
-        exclusively(() -> as.read(sequence, this, from));
+        exclusively(() -> as.read(sequence, this, 0, new BufferedInputStream(from)));
+    }
+
+    /// Writes what others can go on from, for the next time that the model is loaded.
+    ///
+    /// @param prefixes tells how much and where
+    public void keep(KeptPrefixes prefixes) {
+        lock.exclusively(() -> prefixes.write(this));
+    }
+
+    /// Reads what was written when the model was closed.
+    ///
+    /// @param prefixes tells where it is
+    public void takeBack(KeptPrefixes prefixes) {
+        lock.exclusively(() -> prefixes.read(this));
     }
 
     /// What reads or writes.
@@ -297,9 +314,14 @@ public final class PlacedSequences {
     /// Removes a session's sequence and releases its pages and slots.
     void remove(TokenSequence sequence) {
         if (sequences.remove(sequence) && placement != null) {
-            states.release(sequence);
-            sequence.truncate(0, tokensPerPage(), pool);
+            release(sequence);
         }
+    }
+
+    /// Releases the pages and slots of a sequence.
+    void release(TokenSequence sequence) {
+        states.release(sequence);
+        sequence.truncate(0, tokensPerPage(), pool);
     }
 
     /// Releases the pages of a sequence that hold nothing that was computed.

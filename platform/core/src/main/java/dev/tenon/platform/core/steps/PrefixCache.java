@@ -57,6 +57,22 @@ final class PrefixCache {
             return depth;
         }
 
+        /// {@return a sequence of its tokens after those before it, which has no pages}
+        TokenSequence sequence() {
+            Page[] all = new Page[depth];
+            for (Page page = this; page != null; page = page.before) {
+                all[page.depth - 1] = page;
+            }
+            TokenSequence sequence = new TokenSequence(adapters);
+            sequence.group(group);
+            for (Page page : all) {
+                for (int token : page.tokens) {
+                    sequence.append(token);
+                }
+            }
+            return sequence;
+        }
+
         /// {@return its number among those of the KV cache}
         int number() {
             return number;
@@ -122,6 +138,34 @@ final class PrefixCache {
             reusedTokens += useful * tokensPerPage;
             states.goOn(sequence);
         }
+    }
+
+    /// Gives a sequence that has no pages its first ones.
+    ///
+    /// @param count how many
+    /// @return whether they are here; if not, it has none
+    boolean take(TokenSequence sequence, int count, PagePool pool) {
+        List<Page> found = new ArrayList<>();
+        Page page = null;
+        while (found.size() < count && (page = pages.get(after(page, sequence))) != null) {
+            found.add(page);
+        }
+        if (found.size() == count) {
+            for (Page each : found) {
+                use(each);
+                sequence.share(each, pool);
+            }
+        }
+        return found.size() == count;
+    }
+
+    /// {@return the pages that nobody uses, the most recently used one first: so each comes after those before it}
+    List<Page> recent() {
+        List<Page> recent = new ArrayList<>(unused);
+        for (Page page = ring.older; page != ring; page = page.older) {
+            recent.add(page);
+        }
+        return recent;
     }
 
     /// Shares the pages of a sequence that are full and computed. A page that is here already takes the place of the

@@ -8,8 +8,7 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
-import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
+import dev.tenon.platform.core.tuned.TunedIdentity;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
@@ -19,6 +18,7 @@ import java.io.OutputStream;
 import java.io.UTFDataFormatException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
@@ -44,7 +44,7 @@ public final class SavedSequence {
     private final int contextLength;
     private final byte[] chunk = new byte[CHUNK];
 
-    /// @param model tells models apart
+    /// @param model tells models apart, a digest
     /// @param vocabularySize of the model
     /// @param contextLength most tokens
     public SavedSequence(String model, int vocabularySize, int contextLength) {
@@ -53,11 +53,25 @@ public final class SavedSequence {
         this.contextLength = contextLength;
     }
 
+    /// {@return what tells models apart, a digest}
+    String model() {
+        return model;
+    }
+
+    /// {@return what tells other things apart besides}
+    ///
+    /// @param what as a text
+    SavedSequence with(String what) {
+        return new SavedSequence(TunedIdentity.digest(List.of(model, what)), vocabularySize, contextLength);
+    }
+
     /// Writes a sequence, while no step runs.
     ///
     /// @param plan has what was computed; null if there is none
-    void write(TokenSequence sequence, Plan plan, OutputStream to) throws IOException {
-        CheckedOutputStream checked = new CheckedOutputStream(new BufferedOutputStream(to), new CRC32C());
+    /// @param left how many of its first pages are left out
+    /// @param to buffered
+    void write(TokenSequence sequence, Plan plan, int left, OutputStream to) throws IOException {
+        CheckedOutputStream checked = new CheckedOutputStream(to, new CRC32C());
         DataOutputStream out = new DataOutputStream(checked);
         String layout = plan == null || sequence.computed() == 0 ? "" : layout(plan);
         int computed = layout.isEmpty() ? 0 : sequence.computed();
@@ -77,7 +91,7 @@ public final class SavedSequence {
         }
         if (computed > 0) {
             KvPages pages = plan.kvPages();
-            for (int i = 0; i < Math.ceilDiv(computed, pages.tokensPerPage()); i++) {
+            for (int i = left; i < Math.ceilDiv(computed, pages.tokensPerPage()); i++) {
                 write(pages.hostCopies().orElseThrow(), pages.pageBytes(), sequence.pageTable()[i], out);
             }
             if (plan.states().isPresent()) {
@@ -90,7 +104,7 @@ public final class SavedSequence {
     }
 
     /// {@return how the bytes of a plan's pages and slots lie; empty if it cannot bring them to the host}
-    private static String layout(Plan plan) {
+    static String layout(Plan plan) {
         Optional<HostCopies> pages = plan.kvPages().hostCopies();
         Optional<HostCopies> states = plan.states().flatMap(StateSlots::hostCopies);
         if (pages.isEmpty() || plan.states().isPresent() && states.isEmpty()) {
@@ -118,13 +132,15 @@ public final class SavedSequence {
     /// Reads a sequence into an empty one, while no step runs.
     ///
     /// @param placed has the memory for what was computed; where it is short, that is not used
+    /// @param left how many of its first pages were left out; where they are not shared, nothing is used
+    /// @param from buffered
     /// @throws TenonException (`STATE-005`) if the bytes are not of a sequence of this model and plan; the sequence
     ///     is empty then, with the adapters that it had
-    void read(TokenSequence sequence, PlacedSequences placed, InputStream from) throws IOException {
+    void read(TokenSequence sequence, PlacedSequences placed, int left, InputStream from) throws IOException {
         float[] before = sequence.adapters();
         boolean done = false;
         try {
-            readAll(sequence, placed, from);
+            readAll(sequence, placed, left, from);
             done = true;
         } catch (EOFException | UTFDataFormatException e) {
             throw refused("is damaged: it ends too early, or holds no text where one is expected", e);
@@ -136,8 +152,9 @@ public final class SavedSequence {
         }
     }
 
-    private void readAll(TokenSequence sequence, PlacedSequences placed, InputStream from) throws IOException {
-        CheckedInputStream checked = new CheckedInputStream(new BufferedInputStream(from), new CRC32C());
+    private void readAll(TokenSequence sequence, PlacedSequences placed, int left, InputStream from)
+            throws IOException {
+        CheckedInputStream checked = new CheckedInputStream(from, new CRC32C());
         DataInputStream in = new DataInputStream(checked);
         if (in.readLong() != MAGIC) {
             throw refused("is none: it begins otherwise", null);
@@ -173,7 +190,7 @@ public final class SavedSequence {
         for (int i = 0; i < length; i++) {
             sequence.append(count(in, vocabularySize - 1, "as a token"));
         }
-        boolean used = computed > 0 && readCache(sequence, computed, layout, placed, in);
+        boolean used = computed > 0 && readCache(sequence, computed, layout, placed, left, in);
         long sum = checked.getChecksum().getValue();
         if (in.readLong() != sum) {
             throw refused("is damaged: its checksum is wrong", null);
@@ -184,7 +201,7 @@ public final class SavedSequence {
 
     /// {@return whether there was memory for it; if not, it is read over}
     private boolean readCache(
-            TokenSequence sequence, int computed, String layout, PlacedSequences placed, DataInputStream in)
+            TokenSequence sequence, int computed, String layout, PlacedSequences placed, int left, DataInputStream in)
             throws IOException {
         if (placed.placement() == null) {
             throw refused("needs a backend, and none runs the model now", null);
@@ -197,8 +214,9 @@ public final class SavedSequence {
                     null);
         }
         KvPages pages = plan.kvPages();
-        boolean fits = placed.supply().supplyAfter(sequence, 0, 0) >= 0;
-        for (int i = 0; i < Math.ceilDiv(computed, pages.tokensPerPage()); i++) {
+        boolean fits = placed.pool().cache().take(sequence, left, placed.pool())
+                && placed.supply().supplyAfter(sequence, 0, 0) >= 0;
+        for (int i = left; i < Math.ceilDiv(computed, pages.tokensPerPage()); i++) {
             int page = fits ? sequence.pageTable()[i] : StepInput.NO_SLOT;
             read(pages.hostCopies().orElseThrow(), pages.pageBytes(), page, computed, in);
         }

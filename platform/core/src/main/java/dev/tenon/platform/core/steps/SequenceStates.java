@@ -100,6 +100,11 @@ final class SequenceStates implements AutoCloseable {
         return fetched ? most : inMemory;
     }
 
+    /// {@return whether there is a checkpoint at the end of a page that need not be read}
+    boolean inMemory(Page page) {
+        return any() && checkpoints.inMemory(page);
+    }
+
     /// Has a sequence go on at the end of its shared pages, after which it can.
     void goOn(TokenSequence sequence) {
         if (any()) {

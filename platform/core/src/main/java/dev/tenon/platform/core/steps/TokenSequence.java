@@ -162,6 +162,11 @@ public final class TokenSequence implements TokenHistory {
         return group;
     }
 
+    /// Has its tokens be those of a group; it shares none.
+    void group(String whose) {
+        group = whose;
+    }
+
     /// {@return the last page that it shares; null if it shares none}
     PrefixCache.Page lastShared() {
         return lastShared;

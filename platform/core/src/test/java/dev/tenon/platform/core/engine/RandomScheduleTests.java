@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Chats that begin alike, come at any time, are cancelled, shortened and go on, short of pages, with proposals, runs
-/// on the device, checkpoints of states there, on the host and on disk, and moves to other placements: each text is the
-/// one that a prompt gives alone.
+/// on the device, checkpoints of states there, on the host and on disk, with what other models were closed with, and
+/// moves to other placements: each text is the one that a prompt gives alone.
 /// `-Dtenon.schedules=N` runs N of them.
 class RandomScheduleTests extends GenerationFixture {
     private static final int CONTEXT = 256;
@@ -175,6 +175,7 @@ class RandomScheduleTests extends GenerationFixture {
         settings.put("speculate", proposes);
         settings.put("prefix.cache", random.nextInt(8) > 0 ? "on" : "off");
         settings.put("prefix.states.host.mb", Integer.toString(random.nextInt(2)));
+        settings.put("prefix.keep.mb", Integer.toString(random.nextInt(8) / 7)); // for the next such schedule
         boolean disk = random.nextBoolean();
         settings.put("prefix.states.disk.mb", disk ? "1" : "0");
         device.checkpoints = disk ? 1 + random.nextInt(2) : device.checkpoints;
