@@ -95,13 +95,19 @@ public record EngineConfig(
             0,
             Integer.MAX_VALUE,
             "MiB of the device's memory for states of prompts, where a model has states: prompts that begin alike go on"
-                    + " from one. At least four states, unless it is 0.");
+                    + " from one. At least four states, unless it is 0. Windows (cache.windows) count as states.");
     private static final Setting HOST_STATES = Setting.integer(
             "prefix.states.host.mb",
             1024,
             0,
             Integer.MAX_VALUE,
             "MiB of host memory for states of prompts that the device has no more room for.");
+    private static final Setting WINDOWS = Setting.choice(
+            "cache.windows",
+            "on",
+            List.of("on", "off"),
+            "Whether layers that see a window only keep keys and values of their window, where the backend can. Prompts"
+                    + " go on after an earlier one where its window is still there (prefix.states.mb).");
     private static final Setting SPECULATE = Setting.text(
             "speculate",
             "off",
@@ -137,6 +143,7 @@ public record EngineConfig(
             PREFIX_CACHE,
             STATES,
             HOST_STATES,
+            WINDOWS,
             SPECULATE,
             DRAFT_MODEL,
             UNUSED,
@@ -144,7 +151,7 @@ public record EngineConfig(
             TUNED_FOLDER);
     /// Those among them that the settings of a request may give; for others it has fields.
     static final List<Setting> OF_REQUESTS =
-            List.of(PREFILL_BUDGET, PREFIX_CACHE, STATES, HOST_STATES, SPECULATE, DRAFT_MODEL, UNUSED, TUNED);
+            List.of(PREFILL_BUDGET, PREFIX_CACHE, STATES, HOST_STATES, WINDOWS, SPECULATE, DRAFT_MODEL, UNUSED, TUNED);
 
     /// Reads the settings.
     ///
@@ -271,6 +278,14 @@ public record EngineConfig(
         return budget == 0 || bytes == 0 || !prefixCache(request)
                 ? 0
                 : (int) Math.clamp(budget / bytes, LEAST_STATES, MOST_STATES);
+    }
+
+    /// {@return whether layers with a window keep only that}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public boolean windows(Map<String, String> request) {
+        return find(OWNER, WINDOWS, request).checked().equals("on");
     }
 
     /// {@return bytes of host memory for states of prompts}

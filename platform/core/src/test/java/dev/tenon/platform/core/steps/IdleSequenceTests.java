@@ -4,13 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.KvPages;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /// A sequence without a call: others may take its pages while its session appends tokens.
 class IdleSequenceTests {
     @Test
     void tokensThatAreAppendedWhilePagesAreTakenStay() throws Exception {
-        PagePool pool = new PagePool(new Pages(4, 4), page -> {});
+        PagePool pool = new PagePool(new Pages(4, 4), new WindowPool(Optional.empty()), page -> {});
         for (int round = 0; round < 2000; round++) {
             TokenSequence sequence = new TokenSequence();
             for (int i = 0; i < 16; i++) {
