@@ -16,6 +16,13 @@ public interface Compiler {
     /// @return how well, and why
     Support supports(Op op, Weights weights, Collection<KernelProvider> kernels);
 
+    /// {@return whether plans keep layers with a window in pages of their own where options ask for it
+    /// ([PlanOptions#windowTokens()]); if not, no options do. Who passes plans of another compiler on passes
+    /// [Plan#windowPages()] on too, or leaves this}
+    default boolean keepsWindows() {
+        return false;
+    }
+
     /// Compiles a graph and binds its weights. The caller closes the plan, before the device and the
     /// weights.
     ///

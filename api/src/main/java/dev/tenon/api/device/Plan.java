@@ -21,6 +21,12 @@ public interface Plan extends AutoCloseable {
     /// {@return the KV cache's memory}
     KvPages kvPages();
 
+    /// {@return the memory of the layers with a window, if the plan has such layers and was asked to keep them apart
+    /// ([PlanOptions#windowTokens()]); the pages of [#kvPages()] are then those of the other layers}
+    default Optional<WindowPages> windowPages() {
+        return Optional.empty();
+    }
+
     /// {@return the memory of the states of sequences; empty if the graph has no op with a state}
     default Optional<StateSlots> states() {
         return Optional.empty();

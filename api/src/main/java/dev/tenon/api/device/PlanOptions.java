@@ -18,6 +18,7 @@ public final class PlanOptions {
     private final int maxBatchTokens;
     private final int maxSequences;
     private final int kvTokens;
+    private final int windowTokens;
     private final int stateSlots;
     private final KvType keyType;
     private final KvType valueType;
@@ -28,6 +29,7 @@ public final class PlanOptions {
         this.maxBatchTokens = builder.maxBatchTokens;
         this.maxSequences = builder.maxSequences;
         this.kvTokens = builder.kvTokens;
+        this.windowTokens = builder.windowTokens;
         this.stateSlots = builder.stateSlots;
         this.keyType = builder.keyType;
         this.valueType = builder.valueType;
@@ -55,6 +57,7 @@ public final class PlanOptions {
         Builder builder = new Builder(positions);
         builder.maxBatchTokens = maxBatchTokens;
         builder.maxSequences = maxSequences;
+        builder.windowTokens = windowTokens;
         builder.stateSlots = stateSlots;
         builder.keyType = keyType;
         builder.valueType = valueType;
@@ -77,6 +80,20 @@ public final class PlanOptions {
     /// whole pages}
     public int kvTokens() {
         return kvTokens;
+    }
+
+    /// {@return how many positions the layers with a window hold, over all sequences, in pages of their own
+    /// ([Plan#windowPages()]); 0 if they hold as many as the others, in the same pages}
+    public int windowTokens() {
+        return windowTokens;
+    }
+
+    /// {@return how many pages hold [#windowTokens()], wherever in a page the window of each sequence begins and
+    /// ends, and one page more, into which another is copied; 0 if there are none}
+    ///
+    /// @param tokensPerPage positions in a page
+    public int windowPages(int tokensPerPage) {
+        return windowTokens == 0 ? 0 : Math.addExact(2 * maxSequences + 1, Math.ceilDiv(windowTokens, tokensPerPage));
     }
 
     /// {@return how many slots there are for the states of sequences, where the graph has ops with a
@@ -111,6 +128,7 @@ public final class PlanOptions {
         private final int kvTokens;
         private int maxBatchTokens = 512;
         private int maxSequences = 1;
+        private int windowTokens;
         private int stateSlots;
         private KvType keyType = KvType.F16;
         private KvType valueType = KvType.F16;
@@ -136,6 +154,19 @@ public final class PlanOptions {
         /// @return this
         public Builder maxSequences(int sequences) {
             this.maxSequences = sequences;
+            return this;
+        }
+
+        /// Sets how many positions the layers with a window hold in pages of their own; 0 by default, none.
+        ///
+        /// @param tokens how many: for each sequence a window and what is taken back, the tokens of a step, and
+        ///     what is kept of prompts
+        /// @return this
+        public Builder windowTokens(int tokens) {
+            if (tokens < 0) {
+                throw new IllegalArgumentException("windowTokens " + tokens + "; expected at least 0");
+            }
+            this.windowTokens = tokens;
             return this;
         }
 

@@ -8,7 +8,20 @@ package dev.tenon.api.device;
 /// @param pageCount pages of the cache
 /// @param vocabularySize number of token ids
 /// @param stateSlots slots of the plan's [StateSlots]; 0 if it has none, and sequences need none
-public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, int vocabularySize, int stateSlots) {
+/// @param windowPages pages of the plan's [WindowPages]; 0 if it has none, and sequences need none
+public record StepCheck(
+        PlanOptions options, int tokensPerPage, int pageCount, int vocabularySize, int stateSlots, int windowPages) {
+    /// A check for a plan without window pages.
+    ///
+    /// @param options limits of the plan
+    /// @param tokensPerPage positions that a page of the KV cache holds
+    /// @param pageCount pages of the cache
+    /// @param vocabularySize number of token ids
+    /// @param stateSlots slots of the plan's [StateSlots]; 0 if it has none, and sequences need none
+    public StepCheck(PlanOptions options, int tokensPerPage, int pageCount, int vocabularySize, int stateSlots) {
+        this(options, tokensPerPage, pageCount, vocabularySize, stateSlots, 0);
+    }
+
     /// A check for a plan without states.
     ///
     /// @param options limits of the plan
@@ -16,7 +29,7 @@ public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, i
     /// @param pageCount pages of the cache
     /// @param vocabularySize number of token ids
     public StepCheck(PlanOptions options, int tokensPerPage, int pageCount, int vocabularySize) {
-        this(options, tokensPerPage, pageCount, vocabularySize, 0);
+        this(options, tokensPerPage, pageCount, vocabularySize, 0, 0);
     }
 
     /// Checks the input of a step.
@@ -106,10 +119,25 @@ public record StepCheck(PlanOptions options, int tokensPerPage, int pageCount, i
             throw refusal("position " + input.position(last) + " at index " + last + " needs " + needed
                     + " pages; the page table has " + table.length + ", the cache " + pageCount);
         }
+        checkTable("page table", table, pageCount, (int) needed, input.sequence(last));
+        if (windowPages > 0) {
+            checkTable(
+                    "window table",
+                    input.windowTable(input.sequence(last)),
+                    windowPages,
+                    (int) needed,
+                    input.sequence(last));
+        }
+    }
+
+    private static void checkTable(String name, int[] table, int pages, int needed, int sequence) {
+        if (table.length < needed) {
+            throw refusal(name + " of sequence " + sequence + " has " + table.length + " pages; expected " + needed);
+        }
         for (int i = 0; i < needed; i++) {
-            if (table[i] < 0 || table[i] >= pageCount) {
-                throw refusal("page table of sequence " + input.sequence(last) + " names page " + table[i]
-                        + "; the cache has pages 0 to " + (pageCount - 1));
+            if (table[i] < 0 || table[i] >= pages) {
+                throw refusal(name + " of sequence " + sequence + " names page " + table[i]
+                        + "; the cache has pages 0 to " + (pages - 1));
             }
         }
     }

@@ -27,6 +27,7 @@ public final class StepInput {
     private int logitRows;
     private int samplingCount;
     private int[][] pageTables = new int[4][0];
+    private int[][] windowTables = new int[4][0];
     private int[] stateSlots = new int[4];
     private float[][] adapterScales = new float[4][];
     private int sequenceCount;
@@ -68,12 +69,26 @@ public final class StepInput {
     ///     those after the last one are 0; borrowed, not copied
     /// @return index of the sequence in this batch
     public int addSequence(int[] pageTable, int stateSlot, float[] scales) {
+        return addSequence(pageTable, pageTable, stateSlot, scales);
+    }
+
+    /// Begins the next sequence.
+    ///
+    /// @param pageTable as above
+    /// @param windowTable as above, of [Plan#windowPages()]; borrowed, not copied, and of no interest
+    ///     where the plan has none
+    /// @param stateSlot as above
+    /// @param scales as above
+    /// @return index of the sequence in this batch
+    public int addSequence(int[] pageTable, int[] windowTable, int stateSlot, float[] scales) {
         if (sequenceCount == pageTables.length) {
             pageTables = Arrays.copyOf(pageTables, 2 * sequenceCount);
+            windowTables = Arrays.copyOf(windowTables, 2 * sequenceCount);
             stateSlots = Arrays.copyOf(stateSlots, 2 * sequenceCount);
             adapterScales = Arrays.copyOf(adapterScales, 2 * sequenceCount);
         }
         pageTables[sequenceCount] = pageTable;
+        windowTables[sequenceCount] = windowTable;
         stateSlots[sequenceCount] = stateSlot;
         adapterScales[sequenceCount] = scales;
         return sequenceCount++;
@@ -223,6 +238,14 @@ public final class StepInput {
     /// @param sequence index in the batch
     public int[] pageTable(int sequence) {
         return pageTables[sequence];
+    }
+
+    /// {@return the table of a sequence's pages of layers with a window, where the plan has [Plan#windowPages()]; not
+    /// copied}
+    ///
+    /// @param sequence index in the batch
+    public int[] windowTable(int sequence) {
+        return windowTables[sequence];
     }
 
     /// {@return the state slot of a sequence; [#NO_SLOT] if it has none}

@@ -43,6 +43,7 @@ public final class CpuKv implements KvPages, AutoCloseable {
 
     private final KvType keyType;
     private final KvType valueType;
+    private final boolean windows;
     private final int pageCount;
     private final long pageBytes;
     private final long[] keyOffset;
@@ -53,12 +54,19 @@ public final class CpuKv implements KvPages, AutoCloseable {
     /// Allocates the pages.
     ///
     /// @param layers the attention ops that append; their layer numbers index the cache
+    /// @param windows whether they are the layers with a window, whose pages are in tables of their own
     /// @param positions positions to hold; rounded up to whole pages
     /// @param keyType element type of keys
     /// @param valueType element type of values
     /// @param allocator gives the memory
     public CpuKv(
-            List<CoreOp.Attention> layers, int positions, KvType keyType, KvType valueType, CpuAllocator allocator) {
+            List<CoreOp.Attention> layers,
+            boolean windows,
+            long positions,
+            KvType keyType,
+            KvType valueType,
+            CpuAllocator allocator) {
+        this.windows = windows;
         this.keyType = keyType;
         this.valueType = valueType;
         int layerCount = layers.stream().mapToInt(a -> a.layer() + 1).max().orElse(0);
@@ -73,7 +81,7 @@ public final class CpuKv implements KvPages, AutoCloseable {
                     layer.params().valuesInKeys() ? 0 : layer.headCountKv() * headBytes(valueType, layer.valueLength());
         }
         pageBytes = offset;
-        pageCount = (int) ((positions + (long) TOKENS - 1) / TOKENS);
+        pageCount = Math.toIntExact(Math.ceilDiv(positions, (long) TOKENS));
         memory = allocator.reserve(Math.max(1, Math.multiplyExact(pageBytes, (long) pageCount)), "kv");
         pages = new MemorySegment[pageCount];
     }
@@ -144,6 +152,14 @@ public final class CpuKv implements KvPages, AutoCloseable {
         });
     }
 
+    /// {@return the pages of a sequence of a step, by their place in it; not copied}
+    ///
+    /// @param input the step
+    /// @param sequence which
+    public int[] table(StepInput input, int sequence) {
+        return windows ? input.windowTable(sequence) : input.pageTable(sequence);
+    }
+
     /// Gives memory to the pages that a step reads or writes. Not to be called while a step runs.
     ///
     /// @param input a checked step
@@ -152,7 +168,7 @@ public final class CpuKv implements KvPages, AutoCloseable {
         for (int t = 0; t < input.tokenCount(); t++) {
             int sequence = input.sequence(t);
             if (t + 1 == input.tokenCount() || input.sequence(t + 1) != sequence) {
-                int[] table = input.pageTable(sequence);
+                int[] table = table(input, sequence);
                 for (int i = input.position(t) / TOKENS; i >= 0; i--) {
                     prepare(table[i]);
                 }

@@ -45,7 +45,8 @@ final class AttentionRows {
                 ? new CpuKv.Appended(a, to.pool.get(a.k()), to.pool.get(a.v()))
                 : null;
         Activations out = to.pool.define(a.out(), false);
-        AttentionKernel kernel = to.kernels.attention(a, to.cache.keyType(), to.cache.valueType());
+        CpuKv cache = to.stores.cache(a.layer());
+        AttentionKernel kernel = to.kernels.attention(a, cache.keyType(), cache.valueType());
         if (kernel != null) {
             to.attentionKernels.put(a, kernel);
             to.needs(new ThreadNeeds(0, 0, kernel.scratchBytes(a.keyLength(), a.valueLength()), 0));
@@ -61,7 +62,7 @@ final class AttentionRows {
                 a,
                 a.out().name(),
                 name,
-                new CpuAttention(a, appended, q, to.cache, kernel, to.kernels.attention(), sinks, bias, out));
+                new CpuAttention(a, appended, q, cache, kernel, to.kernels.attention(), sinks, bias, out));
     }
 
     /// Projections before attention.

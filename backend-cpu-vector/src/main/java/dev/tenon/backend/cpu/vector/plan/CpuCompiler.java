@@ -59,6 +59,11 @@ public final class CpuCompiler implements Compiler {
     }
 
     @Override
+    public boolean keepsWindows() {
+        return true;
+    }
+
+    @Override
     public Plan compile(CompileRequest request) {
         PlanOptions options = request.options();
         boolean warming = kernels.vector() && "on".equals(options.settings().get(WARMUP));

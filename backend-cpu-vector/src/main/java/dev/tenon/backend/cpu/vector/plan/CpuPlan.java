@@ -9,6 +9,7 @@ import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
+import dev.tenon.api.device.WindowPages;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
@@ -31,6 +32,10 @@ final class CpuPlan implements Plan {
     private final LoweredGraph graph;
     private final CpuThreads threads;
     private final CpuKv cache;
+    /// Empty where layers with a window keep all positions.
+    private final Optional<CpuKv> windows;
+
+    private final Optional<WindowPages> windowPages;
     /// Null where no op has a state.
     private final CpuStates states;
     /// Owns the cache, the states and the warm-up too.
@@ -72,6 +77,8 @@ final class CpuPlan implements Plan {
         this.graph = graph;
         this.threads = context.team();
         this.cache = stores.cache();
+        this.windows = Optional.ofNullable(stores.windows());
+        this.windowPages = windows.map(pages -> new WindowPages(pages, stores.windowLayers()::firstSeen));
         this.states = stores.states();
         this.memory = stores.memory();
         this.kernels = new CpuKernel[graph.kernels().size()];
@@ -112,6 +119,7 @@ final class CpuPlan implements Plan {
                 states.begin(input);
             }
             cache.prepare(input);
+            windows.ifPresent(pages -> pages.prepare(input));
             context.begin(input);
             growFor(input.logitRows());
             for (RopeTable table : tables) {
@@ -176,6 +184,11 @@ final class CpuPlan implements Plan {
     @Override
     public KvPages kvPages() {
         return cache;
+    }
+
+    @Override
+    public Optional<WindowPages> windowPages() {
+        return windowPages;
     }
 
     @Override

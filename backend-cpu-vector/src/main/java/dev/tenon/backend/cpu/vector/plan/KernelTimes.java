@@ -1,6 +1,5 @@
 package dev.tenon.backend.cpu.vector.plan;
 
-import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.PlanProfile;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.StepInput;
@@ -33,8 +32,8 @@ final class KernelTimes {
     ///
     /// @param kernels the plan's kernels
     /// @param graph what they compute
-    /// @param pages the plan's KV cache
-    KernelTimes(List<LoweredGraph.Entry> kernels, Graph graph, KvPages pages) {
+    /// @param tokenBytes bytes of a position in the plan's KV cache, over all layers
+    KernelTimes(List<LoweredGraph.Entry> kernels, Graph graph, double tokenBytes) {
         int count = kernels.size();
         this.kernels = new ArrayList<>();
         this.weightBytes = new long[count];
@@ -58,7 +57,7 @@ final class KernelTimes {
         for (int i = 0; i < count; i++) {
             if (this.kernels.get(i).op().equals("attention")) {
                 attention[i] = ops.next();
-                kvBytes[i] = (double) pages.pageBytes() / pages.tokensPerPage() * elements(attention[i]) / elements;
+                kvBytes[i] = tokenBytes * elements(attention[i]) / elements;
             }
         }
     }

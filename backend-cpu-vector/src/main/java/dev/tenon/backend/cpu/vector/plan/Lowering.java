@@ -11,7 +11,6 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.backend.cpu.vector.expert.ExpertMemory;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
-import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.kv.CpuStates;
 import dev.tenon.backend.cpu.vector.math.ElementDispatch;
 import dev.tenon.backend.cpu.vector.math.GateMath;
@@ -42,8 +41,8 @@ final class Lowering {
 
     final Graph graph;
     final WeightBinder binder;
-    /// The plan's KV cache.
-    final CpuKv cache;
+    /// The plan's KV cache and states.
+    final PlanStores stores;
     /// Memory of states; null if no op has one.
     final CpuStates states;
     final KernelSet kernels;
@@ -87,7 +86,7 @@ final class Lowering {
         this.ops = ops;
         this.graph = graph;
         this.binder = binder;
-        this.cache = stores.cache();
+        this.stores = stores;
         this.states = stores.states();
         this.kernels = kernels;
         this.elements = kernels.elements();

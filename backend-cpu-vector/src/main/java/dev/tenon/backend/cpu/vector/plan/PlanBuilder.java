@@ -9,6 +9,7 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.WindowLayers;
 import dev.tenon.backend.cpu.vector.kernel.linear.Scratch;
 import dev.tenon.backend.cpu.vector.kernel.states.StateMath;
 import dev.tenon.backend.cpu.vector.kernel.states.StateWork;
@@ -66,11 +67,9 @@ record PlanBuilder(
 
     private CpuPlan build(PlanMemory memory) {
         List<CoreOp.Attention> layers = graph.attentionLayers();
-        CpuKv cache =
-                new CpuKv(graph.cacheLayers(), options.kvTokens(), options.keyType(), options.valueType(), allocator);
-        memory.onClose(cache::close);
-        CpuStates states = states(memory);
-        PlanStores stores = new PlanStores(cache, states, memory);
+        PlanStores stores = stores(memory);
+        CpuKv cache = stores.cache();
+        CpuStates states = stores.states();
         LoweredGraph lowered =
                 new Lowering(ops, graph, adapters, binder, stores, kernels, options.maxBatchTokens()).run();
         ThreadMemory[] threadMemory = threadMemory(lowered, layers, memory);
@@ -115,7 +114,7 @@ record PlanBuilder(
                 reports,
                 weightBytes,
                 new MemoryUse(
-                        cache.sizeBytes() + (states == null ? 0 : states.sizeBytes()) + memory.allocatedBytes(),
+                        stores.cacheBytes() + (states == null ? 0 : states.sizeBytes()) + memory.allocatedBytes(),
                         memory.boundBytes(),
                         allocator.use().limitBytes()));
         return new CpuPlan(
@@ -127,10 +126,30 @@ record PlanBuilder(
                         CpuKv.TOKENS,
                         cache.pageCount(),
                         lowered.vocabularySize(),
-                        states == null ? 0 : states.slotCount()),
+                        states == null ? 0 : states.slotCount(),
+                        stores.windowPages()),
                 report,
-                new KernelTimes(entries, graph, cache),
+                new KernelTimes(entries, graph, stores.tokenBytes()),
                 warmup);
+    }
+
+    private PlanStores stores(PlanMemory memory) {
+        WindowLayers windowLayers = WindowLayers.of(graph);
+        List<CoreOp.Attention> layers = graph.cacheLayers();
+        CpuKv windows = null;
+        if (options.windowTokens() > 0 && !windowLayers.layers().isEmpty()) {
+            long positions = (long) options.windowPages(CpuKv.TOKENS) * CpuKv.TOKENS;
+            windows = cache(windowLayers.layers(), true, positions, memory);
+            layers = layers.stream().filter(op -> !windowLayers.has(op.layer())).toList();
+        }
+        return new PlanStores(
+                cache(layers, false, options.kvTokens(), memory), windows, windowLayers, states(memory), memory);
+    }
+
+    private CpuKv cache(List<CoreOp.Attention> layers, boolean windows, long positions, PlanMemory memory) {
+        CpuKv cache = new CpuKv(layers, windows, positions, options.keyType(), options.valueType(), allocator);
+        memory.onClose(cache::close);
+        return cache;
     }
 
     /// {@return the memory of states, or null if no op has one}

@@ -107,7 +107,7 @@ public record CpuAttention(
         int t = c.blockStart(block);
         while (t < end) {
             int position = c.input().position(t);
-            int page = c.input().pageTable(c.input().sequence(t))[position / CpuKv.TOKENS];
+            int page = cache.table(c.input(), c.input().sequence(t))[position / CpuKv.TOKENS];
             int slot = position % CpuKv.TOKENS;
             int count = 1;
             while (t + count < end
@@ -197,7 +197,7 @@ public record CpuAttention(
         int group = op.headCount() / op.headCountKv();
         int stride = AttentionMath.aligned(op.valueLength());
         tiles.segment().clear((end - first) * group, stride);
-        int[] table = c.input().pageTable(c.input().sequence(first));
+        int[] table = cache.table(c.input(), c.input().sequence(first));
         int lastPosition = lastSeen(c, end - 1);
         int firstSeen = op.params().firstSeen(c.input().position(first));
         int firstPage = Math.max(firstSeen / CpuKv.TOKENS, segment * SEGMENT_PAGES);

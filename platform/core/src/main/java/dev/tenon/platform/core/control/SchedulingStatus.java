@@ -8,6 +8,8 @@ package dev.tenon.platform.core.control;
 /// @param pageTokens tokens that a page holds; 0 while the model has no placement
 /// @param freePages pages that no sequence uses, kept ones included
 /// @param keptPages pages that no sequence uses and that hold tokens which may come again
+/// @param windowPages pages of layers with a window; 0 where they have none of their own
+/// @param freeWindowPages those that no sequence uses
 /// @param reusedTokens tokens that did not run because another sequence had computed them
 /// @param preemptions how often pages were taken from a call, whose tokens then ran again
 public record SchedulingStatus(
@@ -17,5 +19,7 @@ public record SchedulingStatus(
         int pageTokens,
         int freePages,
         int keptPages,
+        int windowPages,
+        int freeWindowPages,
         long reusedTokens,
         long preemptions) {}

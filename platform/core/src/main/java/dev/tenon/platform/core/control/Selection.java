@@ -5,7 +5,7 @@ import java.util.List;
 /// One selection that placing a model makes, with all candidates.
 ///
 /// @param kind what is selected: `architecture`, `format`, `template`, `sampler`, `chat`, `model` (only if
-///     the architecture refuses it), `backend`, `device`, `tuned` (only if something was tuned) or `kernel`
+///     the architecture refuses it), `backend`, `device`, `tuned` (only if something was tuned), `kernel` or `cache`
 /// @param subject for what, such as a tensor's or an op's name
 /// @param candidates what there is to select from; unmodifiable
 public record Selection(String kind, String subject, List<Candidate> candidates) {

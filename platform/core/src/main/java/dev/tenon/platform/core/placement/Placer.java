@@ -17,6 +17,7 @@ import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.tuned.TunedIdentity;
 import dev.tenon.platform.core.tuned.TunedModel.Status;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -37,6 +38,8 @@ import org.slf4j.LoggerFactory;
 public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters, LoadRequest request) {
     private static final Logger LOG = LoggerFactory.getLogger(Placer.class);
     private static final int DEFAULT_SEQUENCES = 4;
+    /// Tokens that may be taken back so that those before them need not run again, where layers have a window.
+    public static final int TAKEN_BACK = 64;
     /// State slots of a sequence: its state, and a copy to return to.
     private static final int SLOTS_EACH = 2;
     /// A multiple of the tokens in a page, whatever the backend's page is.
@@ -91,7 +94,13 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
     /// @param config settings of the moment
     public List<Selection> explain(EngineConfig config) {
         try (Decision decision = decide(config)) {
-            return decision.selections();
+            List<Selection> all = new ArrayList<>(decision.selections());
+            if (decision.selection() != null && decision.selection().device() != null) {
+                Selection cache = cacheSize(decision)
+                        .selection(decision.selection().device().compiler().getClass());
+                all.addAll(cache.candidates().isEmpty() ? List.of() : List.of(cache));
+            }
+            return all;
         }
     }
 
@@ -255,6 +264,19 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
         return config.prefixStates(floats * Float.BYTES, request.settings());
     }
 
+    private CacheSize cacheSize(Decision decision) {
+        EngineConfig config = decision.config();
+        ModelDefinition definition = decision.definition();
+        return CacheSize.of(
+                definition.graph().expanded(),
+                config,
+                request.settings(),
+                kvTokens(contextLength(definition, config)),
+                maxSequences(),
+                maxBatchTokens(definition, config),
+                decision.selection().device().compiler().keepsWindows());
+    }
+
     private PlanOptions planOptions(Decision decision) {
         EngineConfig config = decision.config();
         int context = contextLength(decision.definition(), config);
@@ -268,6 +290,7 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
         return PlanOptions.builder((int) kvTokens)
                 .maxBatchTokens(maxBatchTokens(decision.definition(), config))
                 .maxSequences(maxSequences())
+                .windowTokens(cacheSize(decision).ownWindowTokens())
                 .stateSlots(SLOTS_EACH * maxSequences() + prefixStates(decision.definition(), config))
                 .keyType(config.keyType())
                 .valueType(config.valueType())

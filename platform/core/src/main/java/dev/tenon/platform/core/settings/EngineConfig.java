@@ -97,7 +97,7 @@ public record EngineConfig(
             0,
             Integer.MAX_VALUE,
             "MiB of the device's memory for states of prompts, where a model has states: prompts that begin alike go on"
-                    + " from one. At least four states, unless it is 0.");
+                    + " from one. At least four states, unless it is 0. Windows (cache.windows) count as states.");
     private static final Setting HOST_STATES = Setting.integer(
             "prefix.states.host.mb",
             1024,
@@ -120,6 +120,12 @@ public record EngineConfig(
                     + " when it is loaded again, also after a restart.");
     private static final Setting PREFIX_FOLDER = Setting.path(
             "prefix.folder", "", "Where what was computed of prompts is on disk; ~/.cache/tenon/prefixes if empty.");
+    private static final Setting WINDOWS = Setting.choice(
+            "cache.windows",
+            "on",
+            List.of("on", "off"),
+            "Whether layers that see a window only keep keys and values of their window, where the backend can. Prompts"
+                    + " go on after an earlier one where its window is still there (prefix.states.mb).");
     private static final Setting SPECULATE = Setting.text(
             "speculate",
             "off",
@@ -159,6 +165,7 @@ public record EngineConfig(
             DISK_STATES,
             KEEP,
             PREFIX_FOLDER,
+            WINDOWS,
             SPECULATE,
             DRAFT_MODEL,
             UNUSED,
@@ -171,6 +178,7 @@ public record EngineConfig(
             STATES,
             HOST_STATES,
             DISK_STATES,
+            WINDOWS,
             KEEP,
             SPECULATE,
             DRAFT_MODEL,
@@ -302,6 +310,14 @@ public record EngineConfig(
         return budget == 0 || bytes == 0 || !prefixCache(request)
                 ? 0
                 : (int) Math.clamp(budget / bytes, LEAST_STATES, MOST_STATES);
+    }
+
+    /// {@return whether layers with a window keep only that}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public boolean windows(Map<String, String> request) {
+        return find(OWNER, WINDOWS, request).checked().equals("on");
     }
 
     /// {@return bytes of host memory for states of prompts}

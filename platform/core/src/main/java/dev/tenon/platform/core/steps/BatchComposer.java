@@ -178,6 +178,7 @@ final class BatchComposer {
             count = Math.min(count, stopped);
         }
         placed.states().prepare(sequence, count + proposed);
+        placed.pool().windows().supply(sequence, first + count + proposed);
         batch.add(task);
         task.assign(count, rows, proposed);
         proposing += proposed > 0 ? 1 : 0;
@@ -190,7 +191,7 @@ final class BatchComposer {
 
     private void add(SequenceTask task, int first, int count) {
         TokenSequence sequence = task.sequence();
-        input.addSequence(sequence.pageTable(), sequence.slot(), sequence.adapters());
+        input.addSequence(sequence.pageTable(), sequence.window().table(), sequence.slot(), sequence.adapters());
         for (int p = first; p < first + count; p++) {
             if (p == sequence.length() - 1 && task.choice() != null && (task.mask() == null || masks)) {
                 input.addToken(sequence.token(p), p, task.choice(), task.mask());

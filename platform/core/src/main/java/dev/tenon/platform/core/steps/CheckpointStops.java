@@ -51,6 +51,14 @@ final class CheckpointStops {
         return Math.max(0, pageEnd(sequence.computed()) + tokensPerPage - sequence.length());
     }
 
+    /// {@return whether others may go on at the end of a page: another prompt went another way there, or a message
+    /// ends}
+    ///
+    /// @param at the end of a page
+    boolean comesAgain(SequenceTask task, int at) {
+        return at == task.sequence().branch() || messageEnds(task, at);
+    }
+
     private boolean isWanted(SequenceTask task, int at) {
         TokenSequence sequence = task.sequence();
         int lastOfPrompt = pageEnd(sequence.length() - 1);

@@ -52,7 +52,8 @@ final class DeviceRun {
         }
         input = composed;
         pool = placed.pool();
-        if (pagesFor(steps) > pool.freePages()) {
+        if (pagesFor(steps) > pool.freePages()
+                || windowPagesFor(steps) > pool.windows().freePages()) {
             return 1;
         }
         input.clear();
@@ -62,8 +63,9 @@ final class DeviceRun {
             int end = first + steps;
             placed.supply().supplyFree(sequence, end);
             placed.states().prepare(sequence, steps);
+            pool.windows().supply(sequence, end);
             sequence.stop(end % tokensPerPage == 0 ? end : 0, true);
-            input.addSequence(sequence.pageTable(), sequence.slot(), sequence.adapters());
+            input.addSequence(sequence.pageTable(), sequence.window().table(), sequence.slot(), sequence.adapters());
             input.addToken(sequence.token(first), first, true);
         }
         return steps;
@@ -86,6 +88,13 @@ final class DeviceRun {
             pages += Math.max(0, needed - task.sequence().pageCount());
         }
         return pages;
+    }
+
+    private int windowPagesFor(int steps) {
+        return tasks.stream()
+                .map(SequenceTask::sequence)
+                .mapToInt(sequence -> pool.windows().lacking(sequence, sequence.computed() + steps))
+                .sum();
     }
 
     /// Runs the steps; ends early when a task has what it wants or somebody waits.

@@ -107,14 +107,17 @@ public final class KeptPrefixes {
     private List<Page> ends(PlacedSequences placed) {
         Plan plan = placed.placement().plan();
         SequenceStates states = placed.states();
+        WindowPool windows = placed.pool().windows();
         long stateBytes = plan.states().map(StateSlots::slotBytes).orElse(0L);
         long left = SavedSequence.layout(plan).isEmpty() ? 0 : budget;
         Set<Page> kept = new HashSet<>();
         Set<Page> continued = new HashSet<>();
         List<Page> ends = new ArrayList<>();
         for (Page end : placed.pool().cache().recent()) {
-            if (!states.any() || states.inMemory(end)) {
-                long bytes = stateBytes + missing(end, kept) * plan.kvPages().pageBytes();
+            if ((!states.any() || states.inMemory(end)) && windows.goesOnAfter(end)) {
+                long bytes = stateBytes + windows.bytesSeenAfter(end);
+                bytes += (windows.any() ? end.depth() : missing(end, kept))
+                        * plan.kvPages().pageBytes();
                 if (bytes > left) {
                     break;
                 }
@@ -147,7 +150,8 @@ public final class KeptPrefixes {
         out.writeUTF(code);
         for (Page end : ends) {
             TokenSequence sequence = end.sequence();
-            int left = end.depth() - missing(end, written);
+            // Where a window is part of it, a sequence has all its pages.
+            int left = placed.pool().windows().any() ? 0 : end.depth() - missing(end, written);
             out.writeByte(MORE);
             out.writeUTF(sequence.group());
             out.writeInt(left);
@@ -155,6 +159,7 @@ public final class KeptPrefixes {
                 placed.pool().cache().take(sequence, end.depth(), placed.pool());
                 sequence.advance(sequence.length());
                 placed.states().goOn(sequence);
+                placed.pool().windows().goOn(sequence);
                 form(code, sequence.group(), left)
                         .write(sequence, placed.placement().plan(), left, out);
             } finally {

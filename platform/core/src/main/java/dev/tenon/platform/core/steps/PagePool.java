@@ -12,12 +12,14 @@ final class PagePool {
     private final boolean[] taken;
     private final int[] free;
     private final PrefixCache cache;
+    private final WindowPool windows;
     private int freeCount;
 
     /// @param memory the pages
     /// @param beside pages of another plan that hold of the same numbers what belongs to them
+    /// @param windows the window pages beside them
     /// @param gone is told of each shared page that is shared no more
-    PagePool(KvPages memory, Optional<KvPages> beside, Consumer<PrefixCache.Page> gone) {
+    PagePool(KvPages memory, Optional<KvPages> beside, WindowPool windows, Consumer<PrefixCache.Page> gone) {
         this.memory = memory;
         this.beside = beside;
         int pages = memory.pageCount();
@@ -27,12 +29,18 @@ final class PagePool {
             free[i] = pages - 1 - i;
         }
         freeCount = pages;
-        cache = new PrefixCache(memory.tokensPerPage(), gone);
+        this.windows = windows;
+        cache = new PrefixCache(memory.tokensPerPage(), gone.andThen(windows::gone));
     }
 
     /// {@return the pages that sequences share}
     PrefixCache cache() {
         return cache;
+    }
+
+    /// {@return the window pages of sequences}
+    WindowPool windows() {
+        return windows;
     }
 
     /// {@return a free page; there is one}

@@ -35,6 +35,7 @@ public final class PlacedSequences {
     private PageSupply supply;
     /// Of the placement; null if it has none.
     private Head head;
+    private CheckpointStops stops;
     /// Whether the model shall be placed again although it has a placement.
     private boolean stale;
 
@@ -75,6 +76,8 @@ public final class PlacedSequences {
                     placed ? tokensPerPage() : 0,
                     placed ? pool.freePages() : 0,
                     placed ? pool.cache().unused() : 0,
+                    placed ? pool.windows().pages() : 0,
+                    placed ? pool.windows().freePages() : 0,
                     pool.cache().reusedTokens(),
                     supply.preemptions());
         } finally {
@@ -264,11 +267,12 @@ public final class PlacedSequences {
         placement = next;
         KvPages pages = next.plan().kvPages();
         states = new SequenceStates(next.plan(), limits.maxSequences(), limits.checkpoints(), pages.tokensPerPage());
+        stops = new CheckpointStops(pages.tokensPerPage(), 0);
         head = next.head()
                 .map(plan -> new Head(
                         plan, pages, limits.maxBatchTokens(), next.definition().config()))
                 .orElse(null);
-        pool = new PagePool(pages, next.head().map(Plan::kvPages), states::gone);
+        pool = new PagePool(pages, next.head().map(Plan::kvPages), new WindowPool(next.plan().windowPages()), states::gone);
         supply = new PageSupply(pool, states, sequences, pages.tokensPerPage(), limits.prefixCache(), head != null);
     }
 
@@ -337,13 +341,14 @@ public final class PlacedSequences {
             states.rewind(sequence, length);
         }
         sequence.truncate(length, placement == null ? 1 : tokensPerPage(), pool);
-        while (placement != null && states.settle(sequence)) { // a shared page was cut and could not be copied
+        // a shared page was cut and could not be copied, or what the window would see is gone
+        while (placement != null && (states.settle(sequence) || pool.windows().settle(sequence))) {
             sequence.truncate(length, tokensPerPage(), pool);
         }
     }
 
-    /// Releases pages that proposals had, and removes the tokens of a sequence that leave after the step; those
-    /// after them are run again, at their new positions.
+    /// Releases pages that proposals had or that no later token sees, and removes the tokens of a sequence that leave
+    /// after the step; those after them are run again, at their new positions.
     void settle(SequenceTask task) {
         TokenSequence sequence = task.sequence();
         if (task.checked() > 0) {
@@ -358,6 +363,7 @@ public final class PlacedSequences {
                 sequence.append(token);
             }
         }
+        pool.windows().slide(sequence, at -> stops.comesAgain(task, at));
     }
 
     /// {@return tokens of a page of the placement's cache}

@@ -26,6 +26,9 @@ final class PrefixCache {
 
     /// A full page.
     static final class Page {
+        /// In place of a window page: there is none.
+        static final int NO_WINDOW = -1;
+
         private final Page before;
         private final String group;
         private final float[] adapters;
@@ -35,6 +38,10 @@ final class PrefixCache {
         private int number;
         private int users;
         private int children;
+        /// Its window page, and how many sequences have it; changed by [WindowPool].
+        int window = NO_WINDOW;
+
+        int windowUsers;
         private Page older = this;
         private Page newer = this;
 
@@ -128,7 +135,12 @@ final class PrefixCache {
             found.add(page);
         }
         int useful = states.goesOnAfter(found);
-        sequence.branch(Math.max(sequence.branch(), computed + found.size() * tokensPerPage));
+        while (useful > 0 && !pool.windows().goesOnAfter(found.get(useful - 1))) {
+            useful--;
+        }
+        if (!found.isEmpty()) {
+            sequence.branch(computed + found.size() * tokensPerPage);
+        }
         for (Page each : found.subList(0, useful)) {
             use(each);
             sequence.share(each, pool);
@@ -137,6 +149,7 @@ final class PrefixCache {
             sequence.advance(useful * tokensPerPage);
             reusedTokens += useful * tokensPerPage;
             states.goOn(sequence);
+            pool.windows().goOn(sequence);
         }
     }
 
@@ -186,7 +199,7 @@ final class PrefixCache {
                 if (page.before != null) {
                     page.before.children++;
                 }
-                sequence.shared(page);
+                sequence.shared(page, pool);
             }
         }
     }

@@ -5,6 +5,7 @@ import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.WindowPages;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
@@ -29,7 +30,8 @@ import java.util.zip.CheckedOutputStream;
 /// ```
 /// long magic | int version | text model | text layout | int adapters, float each
 /// int tokens | int ran | int computed | int each token
-/// each page of the computed tokens | their state, if the plan has states | long CRC-32C of all before
+/// each page of the computed tokens | each window page that the next one sees, if the plan has such
+/// their state, if the plan has states | long CRC-32C of all before
 /// ```
 ///
 /// Numbers are big-endian, texts as [DataOutputStream#writeUTF] has them. Where nothing is computed, or the backend
@@ -94,6 +96,16 @@ public final class SavedSequence {
             for (int i = left; i < Math.ceilDiv(computed, pages.tokensPerPage()); i++) {
                 write(pages.hostCopies().orElseThrow(), pages.pageBytes(), sequence.pageTable()[i], out);
             }
+            if (plan.windowPages().isPresent()) {
+                WindowPages windows = plan.windowPages().get();
+                for (int i = firstSeen(windows, computed); i < Math.ceilDiv(computed, pages.tokensPerPage()); i++) {
+                    write(
+                            windows.pages().hostCopies().orElseThrow(),
+                            windows.pages().pageBytes(),
+                            sequence.window().table()[i],
+                            out);
+                }
+            }
             if (plan.states().isPresent()) {
                 StateSlots states = plan.states().get();
                 write(states.hostCopies().orElseThrow(), states.slotBytes(), sequence.slot(), out);
@@ -107,14 +119,24 @@ public final class SavedSequence {
     static String layout(Plan plan) {
         Optional<HostCopies> pages = plan.kvPages().hostCopies();
         Optional<HostCopies> states = plan.states().flatMap(StateSlots::hostCopies);
-        if (pages.isEmpty() || plan.states().isPresent() && states.isEmpty()) {
+        Optional<KvPages> windowPages = plan.windowPages().map(WindowPages::pages);
+        Optional<HostCopies> windows = windowPages.flatMap(KvPages::hostCopies);
+        if (pages.isEmpty()
+                || plan.states().isPresent() && states.isEmpty()
+                || windowPages.isPresent() && windows.isEmpty()) {
             return "";
         }
         return "pages of " + plan.kvPages().tokensPerPage() + " in "
                 + plan.kvPages().pageBytes() + ": "
                 + pages.get().layout()
+                + windows.map(copies -> "; windows in " + windowPages.get().pageBytes() + ": " + copies.layout())
+                        .orElse("")
                 + states.map(copies -> "; states in " + plan.states().get().slotBytes() + ": " + copies.layout())
                         .orElse("");
+    }
+
+    private static int firstSeen(WindowPages windows, int computed) {
+        return windows.firstSeen().applyAsInt(computed) / windows.pages().tokensPerPage();
     }
 
     private void write(HostCopies copies, long bytes, int index, DataOutputStream out) throws IOException {
@@ -219,6 +241,16 @@ public final class SavedSequence {
         for (int i = left; i < Math.ceilDiv(computed, pages.tokensPerPage()); i++) {
             int page = fits ? sequence.pageTable()[i] : StepInput.NO_SLOT;
             read(pages.hostCopies().orElseThrow(), pages.pageBytes(), page, computed, in);
+        }
+        if (plan.windowPages().isPresent()) {
+            WindowPages windows = plan.windowPages().get();
+            if (fits) {
+                placed.pool().windows().restore(sequence, computed);
+            }
+            for (int i = firstSeen(windows, computed); i < Math.ceilDiv(computed, pages.tokensPerPage()); i++) {
+                int page = fits ? sequence.window().table()[i] : StepInput.NO_SLOT;
+                read(windows.pages().hostCopies().orElseThrow(), windows.pages().pageBytes(), page, computed, in);
+            }
         }
         if (plan.states().isPresent()) {
             placed.states().prepare(sequence, 1);

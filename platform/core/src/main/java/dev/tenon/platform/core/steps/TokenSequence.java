@@ -17,6 +17,7 @@ public final class TokenSequence implements TokenHistory {
 
     private int[] pages = new int[4];
     private int pageCount;
+    private final PageWindow window = new PageWindow();
     /// The last of the first pages, which are shared; null if none is.
     private PrefixCache.Page lastShared;
     /// Whose tokens they are; null if they are not shared.
@@ -157,6 +158,11 @@ public final class TokenSequence implements TokenHistory {
         return headRows;
     }
 
+    /// {@return its window pages}
+    PageWindow window() {
+        return window;
+    }
+
     /// {@return whose tokens they are; null if they cannot be shared}
     String group() {
         return group;
@@ -178,7 +184,8 @@ public final class TokenSequence implements TokenHistory {
     }
 
     /// Notes that the page after the shared ones is shared.
-    void shared(PrefixCache.Page page) {
+    void shared(PrefixCache.Page page, PagePool pool) {
+        pool.windows().share(this, page);
         lastShared = page;
     }
 
@@ -191,7 +198,7 @@ public final class TokenSequence implements TokenHistory {
         } else {
             addPage(page.number());
         }
-        lastShared = page;
+        shared(page, pool);
     }
 
     public void advance(int count) {
@@ -312,8 +319,12 @@ public final class TokenSequence implements TokenHistory {
                 lastShared = lastShared.before();
             } else if (pool.freePages() > 0) {
                 int own = pool.takeCopy(lastShared.number());
+                int ownWindow = pool.windows().takeCopy(this);
                 dropPage(pool);
                 addPage(own);
+                if (ownWindow != PrefixCache.Page.NO_WINDOW) {
+                    window.add(ownWindow);
+                }
             } else {
                 dropPage(pool);
                 computed = pageCount * tokensPerPage;
@@ -333,6 +344,7 @@ public final class TokenSequence implements TokenHistory {
 
     private void dropPage(PagePool pool) {
         pageCount--;
+        pool.windows().dropFrom(this, pageCount);
         if (sharedPages() > pageCount) {
             pool.cache().leave(lastShared);
             lastShared = lastShared.before();
@@ -347,6 +359,7 @@ public final class TokenSequence implements TokenHistory {
         headRows.cut(0);
         pageCount = 0;
         lastShared = null;
+        window.clear();
         slot = StepInput.NO_SLOT;
         save(StepInput.NO_SLOT, 0);
     }

@@ -15,6 +15,7 @@ import dev.tenon.api.device.HostCopies;
 import dev.tenon.api.device.KvPages;
 import dev.tenon.api.device.MemoryUse;
 import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.PlanReport;
 import dev.tenon.api.device.Probe;
 import dev.tenon.api.device.StateSlots;
@@ -23,6 +24,7 @@ import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
+import dev.tenon.api.device.WindowPages;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.graph.GivenRows;
@@ -32,6 +34,7 @@ import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.text.Sampler;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenSampling;
+import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -88,6 +91,10 @@ final class FakeBackend implements Backend {
     final AtomicInteger unknownStates = new AtomicInteger();
     /// Those that were not what the head's pages say.
     final List<String> wrongStates = Collections.synchronizedList(new ArrayList<>());
+    /// Tokens that layers with a window see, whose pages have to agree with the others; 0 without such layers.
+    volatile int window;
+    /// Positions of window pages beside those that sequences need.
+    volatile int windowsBeside;
     /// How far the most probable token is from the expected one.
     volatile int shift;
     volatile boolean broken;
@@ -206,6 +213,8 @@ final class FakeBackend implements Backend {
 
         private final int[][] pages;
         private final FakeStates slots;
+        private final int seen = window;
+        private final FakePages windowPages;
         private boolean closed;
 
         FakePlan(CompileRequest request) {
@@ -214,6 +223,32 @@ final class FakeBackend implements Backend {
             hidden = request.graph().outputs().containsKey(Graph.HIDDEN_ROWS);
             slots = states ? new FakeStates(request.options().stateSlots() + checkpoints) : null;
             pages = new int[(request.options().kvTokens() + PAGE - 1) / PAGE][PAGE];
+            PlanOptions asked = request.options();
+            int windowTokens = asked.maxSequences() * (seen + Placer.TAKEN_BACK) + maxTokens + windowsBeside;
+            windowPages = new FakePages(
+                    "fake windows",
+                    new int[asked.toBuilder().windowTokens(windowTokens).build().windowPages(PAGE)][PAGE]);
+        }
+
+        private int firstSeen(int position) {
+            return Math.max(0, position - seen + 1);
+        }
+
+        /// Keeps a token in the window's pages, and compares what it sees there.
+        private void checkWindow(int[] table, int[] windowTable, int position, int token) {
+            int[][] own = windowPages.pages;
+            own[windowTable[position / PAGE]][position % PAGE] = token;
+            for (int p = 0; p <= position; p++) {
+                int held = own[windowTable[p / PAGE]][p % PAGE];
+                if (p >= firstSeen(position) && held != pages[table[p / PAGE]][p % PAGE]) {
+                    throw new IllegalArgumentException("position " + position + " sees " + held + " at " + p);
+                }
+            }
+        }
+
+        @Override
+        public Optional<WindowPages> windowPages() {
+            return seen == 0 ? Optional.empty() : Optional.of(new WindowPages(windowPages, this::firstSeen));
         }
 
         @Override
@@ -251,6 +286,9 @@ final class FakeBackend implements Backend {
                 int[] table = input.pageTable(input.sequence(t));
                 int position = input.position(t);
                 pages[table[position / PAGE]][position % PAGE] = input.token(t);
+                if (seen > 0) {
+                    checkWindow(table, input.windowTable(input.sequence(t)), position, input.token(t));
+                }
                 int state = slots == null ? 0 : slots.add(input.stateSlot(input.sequence(t)), position, input.token(t));
                 int sum = 0;
                 for (int p = 0; p <= position && (hidden || input.wantsLogits(t)); p++) {
@@ -355,7 +393,8 @@ final class FakeBackend implements Backend {
             private void step(StepInput input, List<TokenSampling> choices, int[] tokens, int further) {
                 StepInput next = new StepInput();
                 for (int i = 0; i < tokens.length; i++) {
-                    next.addSequence(input.pageTable(i), input.stateSlot(i));
+                    next.addSequence(
+                            input.pageTable(i), input.windowTable(i), input.stateSlot(i), input.adapterScales(i));
                     TokenSampling c = choices.get(i);
                     long drawn = c.drawn() + further;
                     next.addToken(tokens[i], input.position(i) + further, new TokenSampling(c.params(), drawn));
@@ -379,35 +418,7 @@ final class FakeBackend implements Backend {
 
         @Override
         public KvPages kvPages() {
-            return new KvPages() {
-                @Override
-                public int tokensPerPage() {
-                    return PAGE;
-                }
-
-                @Override
-                public int pageCount() {
-                    return pages.length;
-                }
-
-                @Override
-                public long pageBytes() {
-                    return PAGE * 4L;
-                }
-
-                @Override
-                public void copy(int from, int to) {
-                    pages[to] = pages[from].clone();
-                }
-
-                @Override
-                public Optional<HostCopies> hostCopies() {
-                    return Optional.of(new FakeCopies(
-                            "fake pages of " + id,
-                            (page, to) -> MemorySegment.copy(pages[page], 0, to, JAVA_INT, 0, PAGE),
-                            (page, tokens, from) -> MemorySegment.copy(from, JAVA_INT, 0, pages[page], 0, PAGE)));
-                }
-            };
+            return new FakePages("fake pages of " + id, pages);
         }
 
         @Override
@@ -418,6 +429,36 @@ final class FakeBackend implements Backend {
         @Override
         public void close() {
             closed = true;
+        }
+    }
+
+    private record FakePages(String layout, int[][] pages) implements KvPages {
+        @Override
+        public int tokensPerPage() {
+            return PAGE;
+        }
+
+        @Override
+        public int pageCount() {
+            return pages.length;
+        }
+
+        @Override
+        public long pageBytes() {
+            return PAGE * 4L;
+        }
+
+        @Override
+        public void copy(int from, int to) {
+            pages[to] = pages[from].clone();
+        }
+
+        @Override
+        public Optional<HostCopies> hostCopies() {
+            return Optional.of(new FakeCopies(
+                    layout,
+                    (page, to) -> MemorySegment.copy(pages[page], 0, to, JAVA_INT, 0, PAGE),
+                    (page, tokens, from) -> MemorySegment.copy(from, JAVA_INT, 0, pages[page], 0, PAGE)));
         }
     }
 

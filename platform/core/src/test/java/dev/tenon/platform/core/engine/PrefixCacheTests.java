@@ -46,6 +46,16 @@ class PrefixCacheTests extends GenerationFixture {
         return shared(Map.of());
     }
 
+    /// One sequence of window pages for 100 tokens.
+    private LoadedModel withWindows() {
+        device.window = 6;
+        return engine.load(request().toBuilder()
+                .contextLength(CONTEXT)
+                .maxSequences(1)
+                .maxBatchTokens(16)
+                .build());
+    }
+
     private static int[] prompt(int length, int seed) {
         return new Random(seed).ints(length, 0, VOCAB).toArray();
     }
@@ -181,6 +191,40 @@ class PrefixCacheTests extends GenerationFixture {
                     .orElseThrow();
             check(model, "", joined(system, prompt(60, 2)));
             assertCached(28, check(model, "", joined(system, prompt(40, 3))), 71);
+        }
+    }
+
+    @Test
+    void modelsWithWindowsGoOnWhereTheWindowIsStillThere() {
+        try (LoadedModel model = withWindows()) {
+            int[] prompt = prompt(250, 1);
+            assertCached(0, check(model, "", prompt), 250);
+            assertCached(248, check(model, "", prompt), 250);
+            int[] other = prompt.clone();
+            other[101]++;
+            other[102]++;
+            assertCached(96, check(model, "", other), 250); // as far as windows of the beginning are left
+            other[101]++; // the third that begins like this
+            assertCached(100, check(model, "", other), 250);
+            for (int i = 0; i < 20; i++) {
+                check(model, "", prompt(100, 10 + i));
+            }
+            assertCached(0, check(model, "", prompt), 250);
+        }
+    }
+
+    @Test
+    void modelsWithWindowsKeepThoseWhereMessagesEnd() {
+        int[] system = prompt(31, 1);
+        try (LoadedModel model = withWindows()) {
+            check(model, "", joined(system, prompt(200, 2)));
+            assertCached(12, check(model, "", joined(system, prompt(200, 3))), 231);
+            system[30] = IntStream.range(0, VOCAB)
+                    .filter(model.tokenizer()::isEndOfGeneration)
+                    .findFirst()
+                    .orElseThrow();
+            check(model, "", joined(system, prompt(200, 2)));
+            assertCached(28, check(model, "", joined(system, prompt(200, 3))), 231);
         }
     }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class IdleSequenceTests {
     @Test
     void tokensThatAreAppendedWhilePagesAreTakenStay() throws Exception {
-        PagePool pool = new PagePool(new Pages(4, 4), Optional.empty(), page -> {});
+        PagePool pool = new PagePool(new Pages(4, 4), Optional.empty(), new WindowPool(Optional.empty()), page -> {});
         for (int round = 0; round < 2000; round++) {
             TokenSequence sequence = new TokenSequence();
             for (int i = 0; i < 16; i++) {
