@@ -10,8 +10,7 @@ import java.util.Arrays;
 
 /// The head for further tokens of a placement. For the token at a position it reads the model's hidden state before it.
 ///
-/// Its cache has the model's pages, by the same numbers, so that who takes over or copies a page has both. Rows run
-/// when
+/// Its cache has the model's pages, by the same numbers, so that who takes over or copies a page has both. Rows run when
 /// a page is full, before it is shared, and before the head proposes; where a hidden state is not known, as after
 /// pages that were taken over, with zeros, which makes proposals worse and no text wrong. Rows of proposals follow in
 /// what is left of the last page and in pages of the head's own; the rows of what is taken come in their place.
@@ -59,6 +58,11 @@ public final class Head {
         if (end / tokensPerPage > rows.done() / tokensPerPage) {
             run(sequence, rows.done(), end, false);
         }
+    }
+
+    /// Gives the pages of a sequence that are not shared rows, of hidden states that are not known.
+    void fill(TokenSequence sequence) {
+        run(sequence, sequence.sharedPages() * tokensPerPage, sequence.computed(), false);
     }
 
     /// {@return the tokens that it finds most probable after those of a sequence, one after the other}

@@ -211,6 +211,9 @@ public final class KeptPrefixes {
         sequence.group(group);
         try {
             form(code, group, left).read(sequence, placed, left, in);
+            if (placed.head() != null) {
+                placed.head().fill(sequence);
+            }
             placed.pool().cache().enter(sequence, placed.pool());
             placed.states().keep(sequence);
         } finally {

@@ -121,6 +121,31 @@ class KeptPrefixesTests extends GenerationFixture {
         }
     }
 
+    private static int[] withReply(int[] prompt, int... next) {
+        int[] reply = FakeBackend.expected(prompt, VOCAB, REPLY).stream()
+                .mapToInt(i -> i)
+                .toArray();
+        return joined(joined(prompt, reply), next);
+    }
+
+    /// The next turn of a chat goes on where all pages of the window are there, which are kept with its last page.
+    @Test
+    void theWindowIsKeptToo() {
+        device.window = 20;
+        device.windowsBeside = 400;
+        int[] first = prompt(50, 1);
+        int[] second = withReply(first, prompt(20, 2));
+        try (LoadedModel model = model()) {
+            assertEquals(0, cached(model, "a", first));
+            assertEquals(52, cached(model, "a", second));
+            assertEquals(0, cached(model, "b", first));
+        }
+        try (LoadedModel model = model()) {
+            assertEquals(76, cached(model, "a", withReply(second, 1, 2)));
+            assertEquals(52, cached(model, "b", second));
+        }
+    }
+
     @Test
     void pagesThatPrefixesShareAreKeptOnce() throws IOException {
         int[] common = prompt(200, 1);
