@@ -80,9 +80,8 @@ final class FakeBackend implements Backend {
     volatile int checkpoints;
     /// A head guesses wrongly after tokens whose sum is a multiple of it; 0 for never.
     volatile int misguess;
-    /// Rows of heads whose hidden state was not known.
+    /// Rows of heads whose hidden state was not known, and those where it was not what the head's pages say.
     final AtomicInteger unknownStates = new AtomicInteger();
-    /// Those that were not what the head's pages say.
     final List<String> wrongStates = Collections.synchronizedList(new ArrayList<>());
     /// How far the most probable token is from the expected one.
     volatile int shift;

@@ -113,10 +113,15 @@ class HeadTests extends GenerationFixture {
 
     @Test
     void aBackendThatCannotRunItIsRefused() {
-        device.givenRows = new Support(Support.Level.NONE, "op given_rows");
+        device.givenRows = new Support(Support.Level.NONE, "op given_rows is unknown");
+        device.onCompile = () -> {
+            throw new AssertionError("the model was compiled");
+        };
         TenonException e = assertThrows(TenonException.class, () -> engine.load(head().build()));
         assertEquals(ErrorCode.BACKEND_UNSUPPORTED, e.code());
-        assertTrue(e.getMessage().contains("backend device cannot run the head of ok_model.gguf"), e.getMessage());
+        assertTrue(
+                e.getMessage().contains("backend device cannot run the head of ok_model.gguf: op given_rows"),
+                e.getMessage());
         assertEquals(0, device.open.get());
     }
 }
