@@ -16,6 +16,7 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.platform.core.settings.EngineConfig;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -109,6 +110,17 @@ class HeadTests extends GenerationFixture {
         assertTrue(e.getMessage().contains("ok_model.gguf has no head"), e.getMessage());
         engine.load(head().outputs(Graph.HIDDEN).build()).close();
         assertEquals(0, device.open.get());
+    }
+
+    @Test
+    void aLoadedModelKeepsToWhatProposed() {
+        llama.heads = false;
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            engine.configure(EngineConfig.of(Map.of("speculate", "head"), Map.of()));
+            ((PlacedModel) model).loop().placed().reconsider();
+            assertEquals(0, reply(session, prompt(3)).draftedTokens());
+        }
     }
 
     @Test
