@@ -10,6 +10,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
+import java.util.List;
 import java.util.Optional;
 
 /// The head for further tokens of a model, which `speculate = head` asks for: a plan of its own beside the model's,
@@ -38,33 +39,44 @@ public final class HeadPlan {
         return head.get();
     }
 
+    /// Finds out whether the backend can run the head, if one is asked for, before it gets the model.
+    ///
+    /// @param decision says what and where
+    /// @throws TenonException (`BACKEND-002`) if not
+    static void check(Decision decision) {
+        for (Op op : decision.head().map(Graph::ops).orElse(List.of())) {
+            Support support = compiler(decision).supports(op, decision.headWeights(), decision.kernels());
+            if (support.level() == Support.Level.NONE) {
+                throw unsupported(decision, support.reason());
+            }
+        }
+    }
+
+    private static Compiler compiler(Decision decision) {
+        return decision.selection().device().compiler();
+    }
+
     /// Compiles a head.
     ///
     /// @param decision says what and where
     /// @param options how the model was compiled
     /// @param pages of the model
     /// @return the plan, owned by the caller
-    /// @throws TenonException (`BACKEND-002`) if the backend cannot run it
+    /// @throws TenonException (`BACKEND-002`) if the backend gives it pages that do not fit
     static Plan compile(Decision decision, PlanOptions options, KvPages pages) {
         Graph graph = decision.head().orElseThrow();
-        Compiler compiler = decision.selection().device().compiler();
-        for (Op op : graph.ops()) {
-            Support support = compiler.supports(op, decision.headWeights(), decision.kernels());
-            if (support.level() == Support.Level.NONE) {
-                throw unsupported(decision, "does not support " + support.reason());
-            }
-        }
         int each = pages.tokensPerPage();
         int all = pages.pageCount() + Math.ceilDiv(MOST_TOKENS, each);
-        Plan plan = compiler.compile(CompileRequest.builder(
-                        graph,
-                        decision.headWeights(),
-                        options.toBuilder(Math.multiplyExact(all, each)).build())
-                .kernels(decision.kernels())
-                .build());
+        Plan plan = compiler(decision)
+                .compile(CompileRequest.builder(
+                                graph,
+                                decision.headWeights(),
+                                options.toBuilder(Math.multiplyExact(all, each)).build())
+                        .kernels(decision.kernels())
+                        .build());
         if (plan.kvPages().tokensPerPage() != each || plan.kvPages().pageCount() < all) {
             plan.close();
-            throw unsupported(decision, "gives it other pages than the model");
+            throw unsupported(decision, "it has other pages than the model");
         }
         return plan;
     }
@@ -74,7 +86,7 @@ public final class HeadPlan {
                 ErrorCode.BACKEND_UNSUPPORTED,
                 "speculate is head, and backend "
                         + decision.selection().backend().id() + " cannot run the head of "
-                        + decision.file().path().getFileName() + ": it " + why + OTHERS
+                        + decision.file().path().getFileName() + ": " + why + OTHERS
                         + ", or choose another backend");
     }
 }

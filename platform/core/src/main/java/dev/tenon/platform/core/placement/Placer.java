@@ -110,6 +110,7 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
 
     private Placement compile(Decision decision) {
         ModelDefinition definition = decision.definition();
+        HeadPlan.check(decision);
         PlanOptions options = planOptions(decision);
         Plan plan = plan(decision, options);
         Optional<Plan> head = head(decision, options, plan);

@@ -87,9 +87,8 @@ final class FakeBackend implements Backend {
     final AtomicInteger restored = new AtomicInteger();
     /// A head guesses wrongly after tokens whose sum is a multiple of it; 0 for never.
     volatile int misguess;
-    /// Rows of heads whose hidden state was not known.
+    /// Rows of heads whose hidden state was not known, and those where it was not what the head's pages say.
     final AtomicInteger unknownStates = new AtomicInteger();
-    /// Those that were not what the head's pages say.
     final List<String> wrongStates = Collections.synchronizedList(new ArrayList<>());
     /// Tokens that layers with a window see, whose pages have to agree with the others; 0 without such layers.
     volatile int window;

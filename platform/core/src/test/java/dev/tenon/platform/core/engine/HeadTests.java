@@ -16,6 +16,7 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.platform.core.settings.EngineConfig;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -112,11 +113,27 @@ class HeadTests extends GenerationFixture {
     }
 
     @Test
+    void aLoadedModelKeepsToWhatProposed() {
+        llama.heads = false;
+        try (LoadedModel model = engine.load(request());
+                Session session = model.newSession()) {
+            engine.configure(EngineConfig.of(Map.of("speculate", "head"), Map.of()));
+            ((PlacedModel) model).loop().placed().reconsider();
+            assertEquals(0, reply(session, prompt(3)).draftedTokens());
+        }
+    }
+
+    @Test
     void aBackendThatCannotRunItIsRefused() {
-        device.givenRows = new Support(Support.Level.NONE, "op given_rows");
+        device.givenRows = new Support(Support.Level.NONE, "op given_rows is unknown");
+        device.onCompile = () -> {
+            throw new AssertionError("the model was compiled");
+        };
         TenonException e = assertThrows(TenonException.class, () -> engine.load(head().build()));
         assertEquals(ErrorCode.BACKEND_UNSUPPORTED, e.code());
-        assertTrue(e.getMessage().contains("backend device cannot run the head of ok_model.gguf"), e.getMessage());
+        assertTrue(
+                e.getMessage().contains("backend device cannot run the head of ok_model.gguf: op given_rows"),
+                e.getMessage());
         assertEquals(0, device.open.get());
     }
 }
