@@ -25,6 +25,8 @@ import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.RecurrentOp;
+import dev.tenon.api.graph.SelectPositions;
+import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.kernel.KernelProvider;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -133,6 +135,8 @@ public final class ReferenceBackend implements Backend {
                     || op instanceof ExpertOp
                     || op instanceof PartOp
                     || op instanceof LowRankAdd
+                    || op instanceof SelectPositions
+                    || op instanceof SelectedAttention
                     || RecurrentOp.hasState(op);
             return known
                     ? new Support(Support.Level.GENERIC, "interpreted")
