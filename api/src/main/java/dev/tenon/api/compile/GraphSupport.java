@@ -8,6 +8,8 @@ import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RecurrentOp;
+import dev.tenon.api.graph.SelectPositions;
+import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.Value;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -65,7 +67,11 @@ public final class GraphSupport {
                 inputs += selected.contains(input.id()) ? 1 : 0;
             }
             boolean selects = op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool;
-            boolean needsAll = selects || op instanceof CoreOp.Attention || RecurrentOp.hasState(op);
+            boolean needsAll = selects
+                    || op instanceof CoreOp.Attention
+                    || op instanceof SelectedAttention
+                    || op instanceof SelectPositions
+                    || RecurrentOp.hasState(op);
             if (inputs > 0 && (needsAll || inputs < op.inputs().size())) {
                 issues.add(unsupported(
                         "op " + op.kind() + " reads " + op.inputs()

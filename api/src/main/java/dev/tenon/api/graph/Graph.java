@@ -2,6 +2,7 @@ package dev.tenon.api.graph;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// An immutable list of ops in an order that can run: each value is defined once, before it is read.
 ///
@@ -116,25 +118,37 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
         return List.copyOf(weights.values());
     }
 
-    /// {@return the attention ops in the order of their layers; several of one layer in the order in which they run,
-    ///     of which the first appends}
+    /// {@return the attention ops in the order of their layers, those of [SelectedAttention] among them; several of one
+    ///     layer in the order in which they run, of which the first appends}
     public List<CoreOp.Attention> attentionLayers() {
-        List<CoreOp.Attention> layers = new ArrayList<>();
-        for (Op op : ops) {
-            if (op instanceof CoreOp.Attention attention) {
-                layers.add(attention);
-            }
-        }
-        layers.sort((a, b) -> Integer.compare(a.layer(), b.layer()));
-        return layers;
+        return layers(op -> !(op instanceof SelectPositions));
     }
 
     /// {@return the attention op that appends to each layer, in the order of the layers, which is what a KV cache
-    ///     needs to know}
+    ///     needs to know; for the layer of a [SelectPositions], [SelectPositions#cache()]}
     public List<CoreOp.Attention> cacheLayers() {
         Map<Integer, CoreOp.Attention> layers = new LinkedHashMap<>();
-        attentionLayers().forEach(attention -> layers.putIfAbsent(attention.layer(), attention));
+        layers(_ -> true).forEach(attention -> layers.putIfAbsent(attention.layer(), attention));
         return List.copyOf(layers.values());
+    }
+
+    /// {@return what an op keeps in the KV cache, or null}
+    static CoreOp.@Nullable Attention cached(Op op) {
+        return switch (op) {
+            case CoreOp.Attention attention -> attention;
+            case SelectedAttention selected -> selected.attention();
+            case SelectPositions positions -> positions.cache();
+            default -> null;
+        };
+    }
+
+    private List<CoreOp.Attention> layers(Predicate<Op> which) {
+        return ops.stream()
+                .filter(which)
+                .map(Graph::cached)
+                .filter(Objects::nonNull)
+                .sorted(Comparator.comparingInt(CoreOp.Attention::layer))
+                .toList();
     }
 
     /// {@return all ops with a state, in the order in which they run; those inside of a [CustomOp] are not

@@ -149,6 +149,21 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [SelectPositions].
+    ///
+    /// @param valueName name of the result
+    /// @param q `[T, heads * keyLength]`
+    /// @param shares `[T, heads]`
+    /// @param k `[T, keyLength]`
+    /// @param layer KV cache layer
+    /// @param count how many positions a token gets, at most
+    /// @return `[T, count]`
+    public Value selectPositions(String valueName, Value q, Value shares, Value k, int layer, int count) {
+        Value out = value(valueName, count);
+        add(new SelectPositions(q, shares, k, layer, out));
+        return out;
+    }
+
     /// Adds a causal [CoreOp.Attention] without window, cap and sinks.
     ///
     /// @param valueName name of the result

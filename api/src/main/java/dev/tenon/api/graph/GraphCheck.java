@@ -61,7 +61,8 @@ final class GraphCheck {
                 throw refusal(name + " reads weight " + tensor + ", which another op reads as " + known);
             }
         }
-        if (op instanceof CoreOp.Attention attention) {
+        CoreOp.Attention attention = Graph.cached(op);
+        if (attention != null) {
             CoreOp.Attention first = layers.putIfAbsent(attention.layer(), attention);
             if (first != null && !first.sharesLayerWith(attention)) {
                 throw refusal(name + " has the layer " + attention.layer() + " of " + first.out()

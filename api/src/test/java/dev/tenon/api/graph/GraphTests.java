@@ -99,6 +99,25 @@ class GraphTests {
     }
 
     @Test
+    void keysThatChoosePositionsHaveALayerOfTheCacheAndAreNoAttention() {
+        Value one = b.slice("one", x, 1, 0, 1);
+        Value positions = b.selectPositions("positions", x, one, x, 6, 3);
+        Value out = b.value("out", x.width());
+        CoreOp.Attention attention = new CoreOp.Attention(
+                x, x, x, 5, AttentionParams.builder(1, 1, 1).build(), out);
+        b.add(new SelectedAttention(attention, positions));
+        Graph graph = b.build(out);
+        assertEquals(List.of(attention), graph.attentionLayers());
+        assertEquals(
+                List.of(x, x),
+                graph.cacheLayers().stream().map(CoreOp.Attention::k).toList());
+        assertEquals(
+                List.of(5, 6),
+                graph.cacheLayers().stream().map(CoreOp.Attention::layer).toList());
+        refused(b.selectPositions("again", x, one, x, 5, 3), "layer 5 of out");
+    }
+
+    @Test
     void opsOfOneCacheLayerHoldHeadsTheSameWay() {
         attend(b, x, x, x, 6, 6);
         refused(attend(b, x, x, x, 3, 3), "layer 5 of att");

@@ -207,6 +207,25 @@ class OpShapeTests {
                                 () -> new CentredConvolution(X, new Weight("w", 3, 8), NONE, OUT),
                                 () -> new CentredConvolution(X, new Weight("w", 3, 12), some(8), OUT))),
                 Map.entry(
+                        "select_positions",
+                        List.of(
+                                () -> new SelectPositions(X, TWO, X, 0, OUT),
+                                () -> new SelectPositions(X, Y, TWO, 0, OUT),
+                                () -> new SelectPositions(X, new Value(4, "one", 1), X, -1, OUT))),
+                Map.entry(
+                        "selected_attention",
+                        List.of(() -> new SelectedAttention(
+                                new CoreOp.Attention(
+                                        X,
+                                        X,
+                                        X,
+                                        0,
+                                        AttentionParams.builder(4, 4, 1)
+                                                .causal(false)
+                                                .build(),
+                                        OUT),
+                                TWO))),
+                Map.entry(
                         "token_shift",
                         List.of(
                                 () -> new RecurrentOp.TokenShift(Y, new Weight("w", 12, 1), OUT),

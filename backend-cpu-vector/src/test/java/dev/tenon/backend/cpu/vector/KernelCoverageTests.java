@@ -28,6 +28,8 @@ import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.RouterParams;
+import dev.tenon.api.graph.SelectPositions;
+import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -224,6 +226,11 @@ class KernelCoverageTests {
         Value rkv = b.slice("rkv", shifted, 1, 0, 192);
         Value replaced = b.value("replaced", 64);
         b.add(new RecurrentOp.ReplacementRule(rkv, x, x, x, 4, replaced));
+        Value positions = b.selectPositions("positions", x, heads, b.slice("key", x, 1, 0, 16), 0, 8);
+        Value attended = b.value("attended", 64);
+        AttentionParams two = AttentionParams.builder(2, 2, 0.2f).build();
+        b.add(new SelectedAttention(new CoreOp.Attention(x, x, x, 1, two, attended), positions));
+        replaced = b.add("and", replaced, attended);
         Value both = b.join("both", b.add("sum", scanned, corrected), b.slice("some", replaced, 1, 0, 32), 1);
         return b.build(b.selectRows("rows", both));
     }
@@ -278,7 +285,13 @@ class KernelCoverageTests {
                 .flatMap(group -> Stream.of(group.getDeclaredClasses()));
         return Stream.concat(
                         grouped,
-                        Stream.of(PositionScale.class, LowRankAdd.class, CentredConvolution.class, GivenRows.class))
+                        Stream.of(
+                                PositionScale.class,
+                                LowRankAdd.class,
+                                CentredConvolution.class,
+                                GivenRows.class,
+                                SelectPositions.class,
+                                SelectedAttention.class))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))
                 .map(type -> type.getSimpleName()
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")

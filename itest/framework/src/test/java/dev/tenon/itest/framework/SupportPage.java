@@ -29,6 +29,8 @@ import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.graph.ScoreBias;
+import dev.tenon.api.graph.SelectPositions;
+import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -250,7 +252,13 @@ final class SupportPage {
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")
                         .toLowerCase(Locale.ROOT))
                 .collect(Collectors.toCollection(TreeSet::new));
-        kinds.addAll(List.of("position_scale", "low_rank_add", "centred_convolution", "given_rows")); // stand alone
+        kinds.addAll(List.of(
+                "position_scale",
+                "low_rank_add",
+                "centred_convolution",
+                "given_rows",
+                "select_positions",
+                "selected_attention")); // stand alone
         assertEquals(kinds, ops.values().stream().map(Op::kind).collect(Collectors.toCollection(TreeSet::new)));
         ops.put("an op that a bundle defines, without a kernel", new Own());
         Weights weights = new OneFormat(formats.get("F32"));
@@ -351,6 +359,10 @@ final class SupportPage {
                         0,
                         Y));
         Value wide = new Value(7, "rkv", 768);
+        Value positions = new Value(8, "positions", 64);
+        ops.put("`select_positions`", new SelectPositions(X, new Value(9, "weights", 1), X, 0, positions));
+        AttentionParams one = AttentionParams.builder(1, 1, 1).build();
+        ops.put("`selected_attention`", new SelectedAttention(new CoreOp.Attention(X, X, X, 0, one, Y), positions));
         ops.put("`token_shift`", new RecurrentOp.TokenShift(X, new Weight("ways", 256, 3), wide));
         ops.put("`replacement_rule`", new RecurrentOp.ReplacementRule(wide, X, X, X, 4, Y));
         return ops;

@@ -40,6 +40,10 @@ record GoldenModel(String folder, String name, JsonNode json) {
     /// What another expert makes of a token where it is one of few.
     private static final double OTHER_EXPERT = 0.2;
 
+    /// What other positions make of a token: the float64 pass with activations rounded to 8 bits is off by 0.46 in a
+    /// sequence of 200 tokens that attend to 24.
+    private static final double OTHER_POSITIONS = 0.6;
+
     /// Distance of routing scores that rounded activations turn around.
     private static final double CLOSE = 5e-4;
 
@@ -152,7 +156,7 @@ record GoldenModel(String folder, String name, JsonNode json) {
             System.out.printf("%s%.3g (limit %.3g)%n", what, error, most);
             if (error > most && rounds && turned < sequences().size() / 3 && isClose(sequence)) {
                 turned++;
-                most = OTHER_EXPERT;
+                most = json.get("hyper").has("topk") ? OTHER_POSITIONS : OTHER_EXPERT;
             }
             assertTrue(error <= most, what + error + " > " + most);
         }

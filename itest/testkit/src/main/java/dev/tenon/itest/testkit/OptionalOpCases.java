@@ -11,6 +11,7 @@ import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.graph.ScoreBias;
+import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.OpCases.Case;
@@ -152,6 +153,10 @@ final class OptionalOpCases {
         sharedLayers(false);
         valuesInKeys(2, 8, 8);
         valuesInKeys(5, 96, 64);
+        selected(1, 1, 32, 1);
+        selected(3, 2, 64, 5);
+        selected(4, 16, 32, 24);
+        selected(2, 3, 32, 200);
     }
 
     private void chunkedAttention(int[] heads, int window) {
@@ -235,6 +240,27 @@ final class OptionalOpCases {
             Value q = OpCases.project(b, x, "q", heads * keyLength);
             Value k = OpCases.project(b, x, "k", keyLength);
             return b.attention("att", q, k, b.slice("v", k, 1, 0, valueLength), 0, params);
+        });
+    }
+
+    /// Attention to some positions, that are chosen by keys in a layer of their own.
+    private void selected(int heads, int indexHeads, int indexLength, int count) {
+        String name = "selected_attention of " + count + " positions, " + heads + " heads, chosen by " + indexHeads
+                + " of " + indexLength;
+        add(name, 64, 24, (b, x) -> {
+            Value q = OpCases.project(b, x, "q", heads * 32);
+            Value k = OpCases.project(b, x, "k", 32);
+            Value chosen = b.selectPositions(
+                    "positions",
+                    OpCases.project(b, x, "index_q", indexHeads * indexLength),
+                    OpCases.project(b, x, "index_weights", indexHeads),
+                    OpCases.project(b, x, "index_k", indexLength),
+                    1,
+                    count);
+            Value out = b.value("att", heads * 32);
+            AttentionParams params = AttentionParams.builder(heads, 1, 0.4f).build();
+            b.add(new SelectedAttention(new CoreOp.Attention(q, k, k, 0, params, out), chosen));
+            return out;
         });
     }
 

@@ -2,20 +2,12 @@ package dev.tenon.models.deepseek;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
-import dev.tenon.api.error.ErrorCode;
-import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.api.graph.Activation;
-import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.RouterParams.Gating;
-import dev.tenon.api.graph.Value;
 import dev.tenon.api.model.ModelArchitecture;
-import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
-import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.model.blocks.DecoderBlocks;
-import dev.tenon.api.model.blocks.ExpertBlocks;
-import dev.tenon.api.model.blocks.ExpertShape;
+import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 
 /// The `deepseek2` architecture: DeepSeek V2, V3 and R1, and other models with latent attention.
@@ -30,10 +22,6 @@ import org.osgi.service.component.annotations.Component;
 @Component(service = ModelArchitecture.class, property = "model.architecture=deepseek2")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class DeepSeek2Architecture implements ModelArchitecture {
-    private static final float DEFAULT_FREQ_BASE = 10_000;
-    private static final int MOST_SHARED = 64;
-    private static final String OLD_FORM = "blk.0.attn_kv_b.weight";
-
     @Override
     public String id() {
         return "deepseek2";
@@ -41,43 +29,12 @@ public final class DeepSeek2Architecture implements ModelArchitecture {
 
     @Override
     public ModelDefinition define(ModelSource source) {
-        if (source.has(OLD_FORM)) {
-            throw new UnsupportedModelException(
-                    ErrorCode.MODEL_ARCHITECTURE,
-                    source.metadata().source() + " has the tensor " + OLD_FORM
-                            + ", the older form of latent attention; implemented: attn_k_b and attn_v_b. Get a newer file.");
-        }
-        ModelKeys keys = ModelKeys.of(source);
-        ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
-        ExpertShape experts = ExpertShape.read(keys, "expert_feed_forward_length", Gating.SOFTMAX, false);
-        int shared = keys.integer("expert_shared_count", 1, MOST_SHARED);
-        int dense = keys.integerOr("leading_dense_block_count", 0, 0, config.blockCount());
-        LatentAttention attention = LatentAttention.read(keys, config, true);
-        DecoderBlocks decoder = new DecoderBlocks(source, config);
-        return new ModelDefinition(config, graph(decoder, attention, experts, dense, shared * experts.width()));
+        return LatentDecoder.define(source, Gating.SOFTMAX, Optional.empty());
     }
 
     /// The draft block, which guesses a second token.
     @Override
     public boolean ignores(ModelSource source, String tensor) {
         return DecoderBlocks.isDraft(source, tensor);
-    }
-
-    private static Graph graph(
-            DecoderBlocks d, LatentAttention attention, ExpertShape experts, int dense, int sharedWidth) {
-        Value x = d.embedding(); //                                                                   [T, E]
-        for (int layer = 0; layer < d.config().blockCount(); layer++) {
-            String blk = "blk." + layer + ".";
-
-            Value attended = attention.of(d, blk, d.rmsNorm(blk + "attn_norm", x), layer);
-            x = d.graph().add(blk + "attn_residual", x, attended); //                                 [T, E]
-
-            Value normed = d.rmsNorm(blk + "ffn_norm", x);
-            Value forward = layer < dense
-                    ? d.gated(blk, "", normed, d.config().feedForwardLength(), Activation.SILU)
-                    : ExpertBlocks.gated(d, blk, normed, experts, sharedWidth, Activation.SILU);
-            x = d.graph().add(blk + "ffn_residual", x, forward); //                                   [T, E]
-        }
-        return d.build(x); //                                                                         [L, nVocab]
     }
 }

@@ -1,9 +1,12 @@
 package dev.tenon.models.deepseek;
 
 import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
+import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelConfig;
@@ -97,10 +100,23 @@ record LatentAttention(
     /// @param x its normed input, `[T, E]`
     /// @param layer index of the KV cache layer
     Value of(DecoderBlocks d, String blk, Value x, int layer) {
+        Value compressed = compressed(d, blk, x);
+        return of(d, blk, x, compressed, layer, Optional.empty());
+    }
+
+    /// {@return the same, of some positions only}
+    ///
+    /// @param d have the graph
+    /// @param blk prefix of the layer
+    /// @param x its normed input, `[T, E]`
+    /// @param compressed what queries are made of, of [#compressed]
+    /// @param layer index of the KV cache layer
+    /// @param positions those that a token attends to, or empty for all that it sees
+    Value of(DecoderBlocks d, String blk, Value x, Value compressed, int layer, Optional<Value> positions) {
         GraphBuilder g = d.graph();
         int heads = d.config().headCount();
 
-        Value q = queries(d, blk, x); //                                                              [T, H * (N + R)]
+        Value q = d.linear(blk + (queryRank == 0 ? "attn_q" : "attn_q_b"), compressed, heads * (plain + rotated));
         Value fixed = g.slice(blk + "q_nope", q, heads, 0, plain); //                                 [T, H * N]
         Value turned = g.slice(blk + "q_pe", q, heads, plain, rotated); //                            [T, H * R]
         turned = d.rotated(blk + "q_rope", turned, rope);
@@ -117,19 +133,26 @@ record LatentAttention(
 
         AttentionParams params =
                 AttentionParams.builder(heads, 1, scale).valuesInKeys(true).build();
-        Value attended = g.attention(blk + "attn", q, k, kept, layer, params); //                     [T, H * C]
+        Value attended = attended(
+                g,
+                new CoreOp.Attention(q, k, kept, layer, params, g.value(blk + "attn", heads * latent)),
+                positions); //     [T, H * C]
         Weight toValues = new Weight(blk + "attn_v_b.weight", latent, value, heads);
         Value values = g.headLinear(blk + "attn_values", attended, toValues); //                      [T, H * V]
         return d.linear(blk + "attn_output", values, d.config().embeddingLength()); //                [T, E]
     }
 
-    /// By one matrix, or by two with a norm between them.
-    private Value queries(DecoderBlocks d, String blk, Value x) {
-        int width = d.config().headCount() * (plain + rotated);
-        if (queryRank == 0) {
-            return d.linear(blk + "attn_q", x, width);
-        }
-        Value compressed = d.linear(blk + "attn_q_a", x, queryRank);
-        return d.linear(blk + "attn_q_b", d.rmsNorm(blk + "attn_q_a_norm", compressed), width);
+    private static Value attended(GraphBuilder g, CoreOp.Attention attention, Optional<Value> positions) {
+        g.add(positions.<Op>map(p -> new SelectedAttention(attention, p)).orElse(attention));
+        return attention.out();
+    }
+
+    /// {@return what queries are made of: the compressed and normed input, or the input itself}
+    ///
+    /// @param d have the graph
+    /// @param blk prefix of the layer
+    /// @param x its normed input, `[T, E]`
+    Value compressed(DecoderBlocks d, String blk, Value x) {
+        return queryRank == 0 ? x : d.rmsNorm(blk + "attn_q_a_norm", d.linear(blk + "attn_q_a", x, queryRank));
     }
 }

@@ -38,13 +38,20 @@ public final class HunyuanDenseArchitecture implements ModelArchitecture {
     public ModelDefinition define(ModelSource source) {
         ModelKeys keys = ModelKeys.of(source);
         ExpertShape.none(keys);
-        ModelConfig read = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
-        float alpha = keys.numberOr("rope.scaling.alpha", 1, 1, MAX_ALPHA);
-        ModelConfig config = read.toBuilder()
-                .ropeFreqBase(stretched(read.ropeFreqBase(), alpha, read.keyLength()))
-                .build();
+        ModelConfig config = config(keys);
         RopeParams rope = RopeKeys.read(keys, config, Pairing.HALF_SPLIT).build();
         return new ModelDefinition(config, graph(new DecoderBlocks(source, config), rope));
+    }
+
+    /// {@return counts, with the base of frequencies that `rope.scaling.alpha` makes}
+    ///
+    /// @param keys the file's
+    static ModelConfig config(ModelKeys keys) {
+        ModelConfig read = ModelConfig.readShape(keys.source(), DEFAULT_FREQ_BASE);
+        float alpha = keys.numberOr("rope.scaling.alpha", 1, 1, MAX_ALPHA);
+        return read.toBuilder()
+                .ropeFreqBase(stretched(read.ropeFreqBase(), alpha, read.keyLength()))
+                .build();
     }
 
     private static float stretched(float base, float alpha, int length) {
@@ -67,7 +74,14 @@ public final class HunyuanDenseArchitecture implements ModelArchitecture {
         return d.build(x); //                                                                         [L, nVocab]
     }
 
-    private static Value attention(DecoderBlocks d, String blk, Value x, int layer, RopeParams rope) {
+    /// {@return self-attention whose heads are normed after the rotation, `[T, E]`}
+    ///
+    /// @param d have the graph
+    /// @param blk prefix of the layer
+    /// @param x its normed input
+    /// @param layer index of the KV cache layer
+    /// @param rope how to rotate
+    static Value attention(DecoderBlocks d, String blk, Value x, int layer, RopeParams rope) {
         GraphBuilder g = d.graph();
         ModelConfig c = d.config();
         Value q = d.linear(blk + "attn_q", x, c.headCount() * c.keyLength()); //                      [T, H * K]

@@ -7,6 +7,9 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.ScoreBias;
+import dev.tenon.api.graph.SelectPositions;
+import dev.tenon.api.graph.SelectedAttention;
+import dev.tenon.api.graph.Value;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
 import dev.tenon.backend.cpu.vector.math.RowNorm;
@@ -17,6 +20,7 @@ import dev.tenon.backend.cpu.vector.op.CpuRope;
 import dev.tenon.backend.cpu.vector.op.Packing;
 import dev.tenon.backend.cpu.vector.plan.LoweredGraph.ThreadNeeds;
 import dev.tenon.backend.cpu.vector.sequence.CpuAttention;
+import dev.tenon.backend.cpu.vector.sequence.CpuSelectPositions;
 import java.util.List;
 import java.util.Optional;
 
@@ -24,7 +28,9 @@ import java.util.Optional;
 final class AttentionRows {
     static final List<OpRow<?>> ROWS = List.of(
             OpRow.fast(CoreOp.Rope.class, AttentionRows::rope),
-            OpRow.fast(CoreOp.Attention.class, AttentionRows::attention),
+            OpRow.fast(CoreOp.Attention.class, (a, to) -> attention(a, a, null, to)),
+            OpRow.plain(SelectedAttention.class, (s, to) -> attention(s, s.attention(), s.positions(), to)),
+            OpRow.plain(SelectPositions.class, AttentionRows::select),
             OpRow.fused(FusedOp.Projections.class, true, (f, to) -> projections(f, null, f, to)),
             OpRow.fused(FusedOp.Qkv.class, true, (f, to) -> projections(general(f), null, f, to)),
             OpRow.fused(FusedOp.ScaledQkv.class, true, (f, to) -> projections(general(f.qkv()), f.scale(), f, to)),
@@ -39,14 +45,30 @@ final class AttentionRows {
         to.add(r, r.out().name(), Lowering.JAVA, kernel);
     }
 
-    private static void attention(CoreOp.Attention a, Lowering to) {
+    private static void select(SelectPositions s, Lowering to) {
+        to.needs(new ThreadNeeds(CpuSelectPositions.floats(s), 0, 0, 0));
+        CpuSelectPositions kernel = new CpuSelectPositions(
+                s,
+                to.pool.get(s.q()),
+                to.pool.get(s.shares()),
+                new CpuKv.Appended(s.cache(), to.pool.get(s.k()), to.pool.get(s.k())),
+                to.stores.cache(s.layer()),
+                to.kernels.attention(),
+                to.pool.define(s.out(), false));
+        to.add(s, s.out().name(), Lowering.JAVA, kernel);
+    }
+
+    /// @param op the op that says so, for reports
+    /// @param positions those that are attended to; null for all that are seen
+    private static void attention(Op op, CoreOp.Attention a, Value positions, Lowering to) {
         Activations q = to.pool.get(a.q());
         CpuKv.Appended appended = to.graph.cacheLayers().contains(a)
                 ? new CpuKv.Appended(a, to.pool.get(a.k()), to.pool.get(a.v()))
                 : null;
         Activations out = to.pool.define(a.out(), false);
         CpuKv cache = to.stores.cache(a.layer());
-        AttentionKernel kernel = to.kernels.attention(a, cache.keyType(), cache.valueType());
+        AttentionKernel kernel =
+                positions == null ? to.kernels.attention(a, cache.keyType(), cache.valueType()) : null;
         if (kernel != null) {
             to.attentionKernels.put(a, kernel);
             to.needs(new ThreadNeeds(0, 0, kernel.scratchBytes(a.keyLength(), a.valueLength()), 0));
@@ -58,11 +80,12 @@ final class AttentionRows {
                 .flatMap(ScoreBias::table)
                 .map(to.binder::vector)
                 .orElse(Lowering.NONE);
+        Activations chosen = positions == null ? null : to.pool.get(positions);
         to.add(
-                a,
+                op,
                 a.out().name(),
                 name,
-                new CpuAttention(a, appended, q, cache, kernel, to.kernels.attention(), sinks, bias, out));
+                new CpuAttention(a, appended, q, chosen, cache, kernel, to.kernels.attention(), sinks, bias, out));
     }
 
     /// Projections before attention.

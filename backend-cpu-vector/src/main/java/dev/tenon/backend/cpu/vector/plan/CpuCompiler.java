@@ -84,7 +84,7 @@ public final class CpuCompiler implements Compiler {
     /// Blocks of Q8_0 must fit into heads.
     private static List<Issue> cacheIssues(Graph graph, PlanOptions options) {
         List<Issue> issues = new ArrayList<>();
-        for (CoreOp.Attention op : graph.attentionLayers()) {
+        for (CoreOp.Attention op : graph.cacheLayers()) {
             check(issues, "keys", options.keyType(), op.keyLength());
             check(issues, "values", options.valueType(), op.valueLength());
         }

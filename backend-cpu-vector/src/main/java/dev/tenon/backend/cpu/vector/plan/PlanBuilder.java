@@ -34,6 +34,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /// Compiles a graph into a plan: lowers it, and takes the memory that its kernels need.
 ///
@@ -66,7 +67,10 @@ record PlanBuilder(
     }
 
     private CpuPlan build(PlanMemory memory) {
-        List<CoreOp.Attention> layers = graph.attentionLayers();
+        // Layers that only choose positions need the same memory of threads.
+        List<CoreOp.Attention> layers = Stream.concat(graph.attentionLayers().stream(), graph.cacheLayers().stream())
+                .distinct()
+                .toList();
         PlanStores stores = stores(memory);
         CpuKv cache = stores.cache();
         CpuStates states = stores.states();

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.sequence;
 
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ScoreBias;
+import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.backend.cpu.vector.kernel.attention.AttentionMath;
 import dev.tenon.backend.cpu.vector.kv.CpuKv;
@@ -10,6 +11,7 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.op.CpuElementwise;
 import dev.tenon.backend.cpu.vector.op.CpuKernel;
 import dev.tenon.backend.cpu.vector.op.StepContext;
+import java.util.Arrays;
 
 /// Appends keys and values to the cache, unless another op of its layer did, then attends, page by page.
 ///
@@ -23,6 +25,7 @@ import dev.tenon.backend.cpu.vector.op.StepContext;
 /// @param op the op
 /// @param appended keys and values of the step; null unless it is the first op of its layer
 /// @param q `[T, headCount * keyLength]`
+/// @param chosen `[T, count]`, the positions that a token attends to, of a [SelectPositions]; null for all that it sees
 /// @param cache the pages
 /// @param kernel computes whole pages; null where `math` does
 /// @param math the arithmetic of this backend
@@ -33,6 +36,7 @@ public record CpuAttention(
         CoreOp.Attention op,
         CpuKv.Appended appended,
         Activations q,
+        Activations chosen,
         CpuKv cache,
         AttentionKernel kernel,
         AttentionMath math,
@@ -103,6 +107,11 @@ public record CpuAttention(
     }
 
     private void append(StepContext c, int block, int head, Tiles tiles) {
+        append(c, block, head, appended, cache, tiles);
+    }
+
+    /// Stores keys and values of the tokens of a block, as many at once as stand next to each other in a page.
+    static void append(StepContext c, int block, int head, CpuKv.Appended appended, CpuKv cache, Tiles tiles) {
         int end = c.blockStart(block + 1);
         int t = c.blockStart(block);
         while (t < end) {
@@ -236,7 +245,12 @@ public record CpuAttention(
                                 seenTo,
                                 tiles);
                     }
-                    weigh((t - first) * group, (next - t) * group, stride, seenFrom, seenTo, tiles);
+                    if (chosen == null) {
+                        weigh((t - first) * group, (next - t) * group, stride, seenFrom, seenTo, tiles);
+                    }
+                    for (int s = t; s < next && chosen != null; s++) {
+                        weighChosen(s, (s - first) * group, group, stride, base, seenFrom, seenTo, tiles);
+                    }
                 }
                 t = next;
             }
@@ -303,6 +317,32 @@ public record CpuAttention(
                 tiles.softmax().scores()[(row + g) * CpuKv.TOKENS + p] +=
                         (float) scoreBias.at(head + g, p - query, op.params().causal(), bias);
             }
+        }
+    }
+
+    /// Weighs the positions of a page that were chosen for a token: the scores of others become nothing.
+    private void weighChosen(
+            int token, int row, int rows, int stride, int base, int seenFrom, int seenTo, Tiles tiles) {
+        int end = (token + 1) * chosen.width;
+        int first = -1;
+        int next = seenFrom;
+        for (int i = token * chosen.width; i < end && chosen.data[i] != SelectPositions.NONE; i++) {
+            int p = (int) chosen.data[i] - base;
+            if (p < seenFrom || p >= seenTo) {
+                continue;
+            }
+            first = first < 0 ? p : first;
+            for (int r = row; r < row + rows; r++) {
+                Arrays.fill(
+                        tiles.softmax().scores(),
+                        r * CpuKv.TOKENS + next,
+                        r * CpuKv.TOKENS + p,
+                        Float.NEGATIVE_INFINITY);
+            }
+            next = p + 1;
+        }
+        if (first >= 0) {
+            weigh(row, rows, stride, first, next, tiles);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.tenon.itest.testkit.models;
 
 import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RopeParams;
@@ -98,13 +99,7 @@ public final class GraphListing {
     private String line(Op op) {
         List<String> parts = new ArrayList<>();
         if (op instanceof Record) {
-            for (RecordComponent component : op.getClass().getRecordComponents()) {
-                Object value = valueOf(op, component);
-                boolean result = value instanceof Value v && op.outputs().contains(v);
-                if (!result && !isCacheOfThisLayer(component.getName(), value)) {
-                    add(parts, component.getName(), value);
-                }
-            }
+            components(parts, op);
         } else {
             op.inputs().forEach(input -> add(parts, "", input));
             op.weights().forEach(weight -> add(parts, "", weight));
@@ -112,6 +107,16 @@ public final class GraphListing {
         List<String> results =
                 op.outputs().stream().map(value -> local(value.name())).toList();
         return String.join(", ", results) + " = " + op.kind() + " " + String.join(", ", parts);
+    }
+
+    private void components(List<String> parts, Op op) {
+        for (RecordComponent component : op.getClass().getRecordComponents()) {
+            Object value = valueOf(op, component);
+            boolean result = value instanceof Value v && op.outputs().contains(v);
+            if (!result && !isCacheOfThisLayer(component.getName(), value)) {
+                add(parts, component.getName(), value);
+            }
+        }
     }
 
     /// The layer of the KV cache is said where it is another one than that of the blocks.
@@ -122,6 +127,7 @@ public final class GraphListing {
     private void add(List<String> parts, String name, Object value) {
         switch (value) {
             case Optional<?> optional -> optional.ifPresent(v -> add(parts, name, v));
+            case CoreOp.Attention inner -> components(parts, inner);
             case Value v -> parts.add(v.name().equals(before) && !layer.isEmpty() ? "x" : local(v.name()));
             case Weight w -> parts.add(local(w.toString()));
             case RopeParams p -> rope(parts, p);

@@ -15,6 +15,7 @@ import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.graph.ScoreBias;
+import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.models.MemoryWeights;
@@ -164,6 +165,39 @@ class MoreOpsTests {
         double[][] rows = run(b.add("all", x, sum), 2);
         assertEquals(23, rows[0][0]);
         assertEquals(24, rows[1][0]);
+    }
+
+    /// Two heads of one element with shares 1 and -1; dots below 0 do not count. The first head finds 2, 6, 0, 2 in
+    /// the keys, the second nothing but 2 in the third.
+    @Test
+    void positionsWithTheHighestScoresAreChosenTheFirstOfEquals() {
+        double[][] rows = run(positions(), 4);
+        assertArrayEquals(new double[] {0, -1}, rows[0]);
+        assertArrayEquals(new double[] {0, 1}, rows[1]);
+        assertArrayEquals(new double[] {0, 1}, rows[2]);
+        assertArrayEquals(new double[] {0, 1}, rows[3]);
+    }
+
+    private Value positions() {
+        Value x = table(new float[] {1}, new float[] {3}, new float[] {-2}, new float[] {1});
+        Value q = b.repeat("q", put(Weight.vector("queries", 2), 2, -1));
+        Value shares = b.repeat("shares", put(Weight.vector("of", 2), 1, -1));
+        return b.selectPositions("positions", q, shares, x, 1, 2);
+    }
+
+    /// Scores are all 0: each position that is attended to counts the same.
+    @Test
+    void othersThanTheSelectedPositionsDoNotCount() {
+        Value positions = positions();
+        Value values = b.embedding("v", new Weight("table", 1, 4));
+        Value out = b.value("out", 1);
+        AttentionParams params = AttentionParams.builder(1, 1, 0).build();
+        b.add(new SelectedAttention(new CoreOp.Attention(values, values, values, 0, params, out), positions));
+        double[][] rows = run(out, 4);
+        assertArrayEquals(new double[] {1}, rows[0], 1e-12);
+        for (int t = 1; t < 4; t++) {
+            assertArrayEquals(new double[] {2}, rows[t], 1e-12);
+        }
     }
 
     private Value attention(Value x, int window, boolean causal, Optional<Weight> sinks) {

@@ -9,6 +9,8 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.ScoreBias;
+import dev.tenon.api.graph.SelectPositions;
+import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.BufferSpec;
@@ -35,7 +37,9 @@ final class AttentionOps {
             new OpRow<>(
                     CoreOp.Attention.class,
                     (a, _) -> support(a),
-                    (a, plan) -> plan.attention.attention(a, plan.tiled(a), plan.takenAsF16(a.out()))));
+                    (a, plan) -> plan.attention.attention(a, plan.tiled(a), plan.takenAsF16(a.out()))),
+            OpRow.none(SelectedAttention.class),
+            OpRow.none(SelectPositions.class));
 
     private final PlanOptions options;
     private final DeviceTraits traits;

@@ -25,6 +25,8 @@ import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
 import dev.tenon.api.graph.ScoreBias;
+import dev.tenon.api.graph.SelectPositions;
+import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -53,7 +55,7 @@ class OpSupportTests {
                 Y);
     }
 
-    private static Op attention(boolean causal, Optional<Weight> sinks) {
+    private static CoreOp.Attention attention(boolean causal, Optional<Weight> sinks) {
         return new CoreOp.Attention(
                 X,
                 X,
@@ -69,6 +71,10 @@ class OpSupportTests {
         Weight pair = Weight.vector("pair", 2);
         Map<String, Op> ops = Map.ofEntries(
                 Map.entry("op group_mean", new PartOp.GroupMean(X, 4, Y)),
+                Map.entry(
+                        "op select_positions",
+                        new SelectPositions(X, new Value(15, "weights", 1), X, 0, new Value(16, "positions", 8))),
+                Map.entry("op selected_attention", new SelectedAttention(attention(true, NONE), X)),
                 Map.entry("op token_shift", new RecurrentOp.TokenShift(X, Weight.vector("mix", 64), Y)),
                 Map.entry(
                         "op replacement_rule",
