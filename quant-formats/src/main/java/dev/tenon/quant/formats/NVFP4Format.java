@@ -20,7 +20,7 @@ import dev.tenon.api.quant.layout.Scale;
 /// ```
 ///
 /// Encoding: 2 d is the float nearest to max|x| / 6, and no larger than 448; below 2^-6 at most 7 * 2^-9. Levels as in
-/// MXFP4.
+/// MXFP4. Sixteen values below 6 * 2^-10 become 0, since the scale of the tensor stays 1.
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class NVFP4Format extends BlockFormat {
     private static final int N = 64;
@@ -43,6 +43,12 @@ public final class NVFP4Format extends BlockFormat {
     /// Creates the format; it has no state.
     public NVFP4Format() {
         super("NVFP4", 40, LAYOUT, true);
+    }
+
+    /// Scales reach from 2^-10 to 224: weights that are all smaller become 0.
+    @Override
+    public double roundTripBound() {
+        return 1;
     }
 
     @Override

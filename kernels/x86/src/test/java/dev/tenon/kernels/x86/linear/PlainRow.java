@@ -45,9 +45,9 @@ final class PlainRow {
                 .orElse(null);
     }
 
-    /// What shifts, which are fractions, are multiplied with to be whole: eight, in those formats that have some.
+    /// The least power of two that makes shifts whole, here those of eighths.
     private static int power(BlockLayout layout) {
-        return layout.shifts().isPresent() ? 3 : 0;
+        return layout.shifts().filter(shifts -> shifts.step() != 1).isPresent() ? 3 : 0;
     }
 
     private int level(BlockLayout layout, byte[] bytes, int block, int i, int power) {

@@ -123,6 +123,43 @@ final class TestRows {
                     0),
             of(
                     foreign(
+                            "ENTRIES_OF_EIGHT_AND_SIGNS",
+                            BlockLayout.of(
+                                            128,
+                                            26,
+                                            Numbers.unsigned(
+                                                    BitField.of(4).at(2).bits(16, 4)),
+                                            grid(8),
+                                            Scale.f16(0))
+                                    .withSigns(Numbers.unsigned(
+                                            BitField.of(1).at(10).bits(128, 1)))),
+                    0),
+            of(
+                    foreign(
+                            "ENTRIES_OF_FOUR",
+                            BlockLayout.of(
+                                    128,
+                                    18,
+                                    Numbers.unsigned(BitField.of(4).at(2).bits(32, 4)),
+                                    grid(4),
+                                    Scale.f16(0))),
+                    0),
+            of(
+                    foreign(
+                            "ENTRIES_AND_WHOLE_SHIFTS",
+                            BlockLayout.of(
+                                            256,
+                                            26,
+                                            Numbers.unsigned(
+                                                    BitField.of(4).at(2).bits(32, 4)),
+                                            grid(8),
+                                            Scale.f16(0))
+                                    .withShifts(Scale.of(Numbers.unsigned(
+                                                    BitField.of(2).at(18).bits(32, 2)))
+                                            .with(1, -2))),
+                    0),
+            of(
+                    foreign(
                             "TWO",
                             BlockLayout.of(
                                     64, 18, Numbers.unsigned(BitField.of(2).bits(64, 2)), 1, Scale.f16(16))),
@@ -213,6 +250,15 @@ final class TestRows {
                                             Numbers.unsigned(
                                                     BitField.of(5).at(9).bits(8, 5))))),
                     0));
+
+    /// Sixteen entries of numbers from -35 to 36.
+    private static CodeBook grid(int length) {
+        byte[] numbers = new byte[16 * length];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = (byte) (i * 29 % 72 - 35);
+        }
+        return CodeBook.grid(length, numbers);
+    }
 
     private static Format of(QuantFormat format, int... factors) {
         return new Format(FormatCode.of(format), format, factors);
