@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.plan;
 
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
@@ -22,6 +23,7 @@ final class InputRows {
             OpRow.plain(CoreOp.PositionEmbedding.class, InputRows::positionEmbedding),
             OpRow.plain(CoreOp.Repeat.class, InputRows::repeat),
             OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
+            OpRow.fast(JoinRows.class, InputRows::joinRows),
             OpRow.plain(CoreOp.Pool.class, InputRows::pool),
             OpRow.fast(CentredConvolution.class, InputRows::convolution));
 
@@ -64,6 +66,20 @@ final class InputRows {
     private static void selectRows(CoreOp.SelectRows s, Lowering to) {
         Activations x = to.pool.get(s.x());
         to.add(s, s.out().name(), Lowering.JAVA, new CpuSelectRows(x, to.pool.define(s.out(), true)));
+    }
+
+    private static void joinRows(JoinRows j, Lowering to) {
+        Activations x = to.pool.get(j.x());
+        Activations out = to.pool.define(j.out(), true);
+        CpuRows.Function row = (c, r, scratch) -> {
+            int first = c.token(true, r) - j.count() + 1;
+            if (first < c.sequenceStart(c.token(true, r))) {
+                throw new IllegalArgumentException("join_rows of " + j.count() + " rows at index " + c.token(true, r)
+                        + " of a step; expected as many of the sequence up to there");
+            }
+            System.arraycopy(x.data, first * x.width, out.data, r * out.width, out.width);
+        };
+        to.add(j, j.out().name(), Lowering.JAVA, new CpuRows(out, row));
     }
 
     private static void convolution(CentredConvolution op, Lowering to) {
