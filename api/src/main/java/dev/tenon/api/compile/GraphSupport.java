@@ -7,7 +7,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.Value;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -65,7 +65,7 @@ public final class GraphSupport {
                 inputs += selected.contains(input.id()) ? 1 : 0;
             }
             boolean selects = op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool;
-            boolean needsAll = selects || op instanceof CoreOp.Attention || op instanceof StateOp;
+            boolean needsAll = selects || op instanceof CoreOp.Attention || RecurrentOp.hasState(op);
             if (inputs > 0 && (needsAll || inputs < op.inputs().size())) {
                 issues.add(unsupported(
                         "op " + op.kind() + " reads " + op.inputs()

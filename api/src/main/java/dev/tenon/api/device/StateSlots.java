@@ -3,8 +3,8 @@ package dev.tenon.api.device;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ConsumerType;
 
-/// The memory of the states of a plan's [dev.tenon.api.graph.StateOp]s, cut into slots. The backend owns the
-/// memory; the platform decides which sequence uses which slot.
+/// The memory of the states of a plan ([dev.tenon.api.graph.Graph#opsWithState()]), cut into slots. The
+/// backend owns the memory; the platform decides which sequence uses which slot.
 ///
 /// A slot holds the states of all ops for one sequence, and advances with its tokens. The sequence's token at
 /// position 0 begins with empty states, whatever the slot held before. A state cannot be cut back: a copy

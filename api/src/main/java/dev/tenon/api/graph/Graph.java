@@ -133,8 +133,13 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
         return List.copyOf(layers.values());
     }
 
-    /// {@return the ops with a state, in the order in which they run; those inside of a [CustomOp] are not
+    /// {@return all ops with a state, in the order in which they run; those inside of a [CustomOp] are not
     /// among them before it is expanded}
+    public List<Op> opsWithState() {
+        return ops.stream().filter(RecurrentOp::hasState).toList();
+    }
+
+    /// {@return those of [#opsWithState()] that are [StateOp]s}
     public List<StateOp> stateOps() {
         List<StateOp> found = new ArrayList<>();
         for (Op op : ops) {

@@ -6,10 +6,10 @@ import org.osgi.annotation.versioning.ConsumerType;
 /// One operation of a graph. Immutable.
 ///
 /// The set is open: [CoreOp] holds the ops of usual decoders and encoders, [ExpertOp] those of
-/// mixtures of experts, [StateOp] those with a state, [PartOp] those on parts of rows, [PositionScale],
-/// [LowRankAdd] and [CentredConvolution] stand alone, [CustomOp] is for everything that these express. A backend that
-/// meets
-/// an op it does not know asks whether it is a [CustomOp] and expands it, or refuses it with a reason.
+/// mixtures of experts, [StateOp] and [RecurrentOp] those with a state, [PartOp] those on parts of rows,
+/// [PositionScale], [LowRankAdd] and [CentredConvolution] stand alone, [CustomOp] is for everything that these express.
+/// A backend that meets an op it does not know asks whether it is a [CustomOp] and expands it, or refuses it with a
+/// reason.
 @ConsumerType
 public interface Op {
     /// {@return the kind, such as `linear`; stable, used in reports and kernel look-up}

@@ -3,13 +3,15 @@ package dev.tenon.api.graph;
 import java.util.List;
 import java.util.Optional;
 
-/// The ops with a state: what they compute for a token depends on what is left of all tokens before it in its
+/// Ops with a state: what they compute for a token depends on what is left of all tokens before it in its
 /// sequence, in a memory whose size does not grow with them.
 ///
 /// Each op has a state of its own for each sequence: float32 numbers, zero before position 0. The rows of a
 /// sequence run in the order of their positions, none left out, whatever steps they come in; all states of a
 /// sequence are its slot of [dev.tenon.api.device.StateSlots]. A state cannot be cut back to an earlier
 /// position.
+///
+/// Further ones are records of [RecurrentOp]; [Graph#opsWithState()] has both.
 public sealed interface StateOp extends Op {
     /// {@return the value it defines}
     Value out();

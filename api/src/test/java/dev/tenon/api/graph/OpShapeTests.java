@@ -77,9 +77,20 @@ class OpShapeTests {
         StateOp.GatedDeltaRule delta = new StateOp.GatedDeltaRule(
                 xbc, four, four, vector(4), vector(4), 2, StateOp.KeyHeads.CYCLIC, 0, b.value("delta", 12));
         b.add(delta);
-        List<StateOp> ops = b.build(delta.out()).stateOps();
+        RecurrentOp.TokenShift shift = new RecurrentOp.TokenShift(x, new Weight("mix", 24, 3), b.value("shift", 72));
+        b.add(shift);
+        RecurrentOp.ReplacementRule rule =
+                new RecurrentOp.ReplacementRule(shift.out(), x, x, x, 6, b.value("replaced", 24));
+        b.add(rule);
+        Graph graph = b.build(rule.out());
+        List<StateOp> ops = graph.stateOps();
         assertEquals(
                 List.of(72L, 24L, 24L), ops.stream().map(StateOp::stateFloats).toList());
+        assertEquals(
+                List.of(72L, 24L, 24L, 24L, 96L),
+                graph.opsWithState().stream().map(RecurrentOp::stateFloats).toList());
+        assertEquals(0, RecurrentOp.stateFloats(graph.ops().getFirst()));
+        assertEquals(List.of(3, 4), List.of(shift.ways(), rule.headLength()));
         assertEquals(List.of(3, 2), List.of(scan.headLength(), scan.stateLength()));
         assertEquals(List.of(2, 3), List.of(delta.keyLength(), delta.valueLength()));
         assertEquals(1, delta.keyHead(3));
@@ -195,6 +206,16 @@ class OpShapeTests {
                                 () -> new CentredConvolution(Y, new Weight("w", 3, 12), NONE, OUT),
                                 () -> new CentredConvolution(X, new Weight("w", 3, 8), NONE, OUT),
                                 () -> new CentredConvolution(X, new Weight("w", 3, 12), some(8), OUT))),
+                Map.entry(
+                        "token_shift",
+                        List.of(
+                                () -> new RecurrentOp.TokenShift(Y, new Weight("w", 12, 1), OUT),
+                                () -> new RecurrentOp.TokenShift(X, new Weight("w", 12, 2), OUT))),
+                Map.entry(
+                        "replacement_rule",
+                        List.of(
+                                () -> new RecurrentOp.ReplacementRule(X, X, X, X, 2, OUT),
+                                () -> new RecurrentOp.ReplacementRule(X, Y, X, X, 2, OUT))),
                 Map.entry(
                         "short_convolution",
                         List.of(

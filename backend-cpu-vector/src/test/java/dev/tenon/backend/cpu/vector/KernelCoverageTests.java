@@ -25,6 +25,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
@@ -216,7 +217,14 @@ class KernelCoverageTests {
         b.add(new StateOp.SelectiveScan(x, heads, four, four, four, 1, scanned));
         Value corrected = b.value("delta", 32);
         b.add(new StateOp.GatedDeltaRule(x, heads, heads, four, four, 2, StateOp.KeyHeads.BLOCK, 1e-6f, corrected));
-        return b.build(b.selectRows("rows", b.add("sum", scanned, corrected)));
+        Value shifted = b.value("shift", 64 * 4);
+        b.add(new RecurrentOp.TokenShift(
+                x, weights.putRandom("ways", 64, 4, TestWeights.F32, new float[256]), shifted));
+        Value rkv = b.slice("rkv", shifted, 1, 0, 192);
+        Value replaced = b.value("replaced", 64);
+        b.add(new RecurrentOp.ReplacementRule(rkv, x, x, x, 4, replaced));
+        Value both = b.join("both", b.add("sum", scanned, corrected), b.slice("some", replaced, 1, 0, 32), 1);
+        return b.build(b.selectRows("rows", both));
     }
 
     /// Layers that fuse in other ways than those of the tiny model. Other formats have the kernels of `linear`.
@@ -259,7 +267,13 @@ class KernelCoverageTests {
     /// {@return kinds of all ops of the api, from their names}
     private static Set<String> knownOps() {
         Stream<Class<?>> grouped = Stream.of(
-                        CoreOp.class, ExpertOp.class, FusedOp.class, FusedExpertOp.class, PartOp.class, StateOp.class)
+                        CoreOp.class,
+                        ExpertOp.class,
+                        FusedOp.class,
+                        FusedExpertOp.class,
+                        PartOp.class,
+                        StateOp.class,
+                        RecurrentOp.class)
                 .flatMap(group -> Stream.of(group.getDeclaredClasses()));
         return Stream.concat(grouped, Stream.of(PositionScale.class, LowRankAdd.class, CentredConvolution.class))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))

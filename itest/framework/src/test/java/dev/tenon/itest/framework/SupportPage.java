@@ -20,6 +20,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
@@ -241,7 +242,7 @@ final class SupportPage {
 
     private String ops() {
         Map<String, Op> ops = opsAndVariants();
-        Set<String> kinds = Stream.of(CoreOp.class, ExpertOp.class, PartOp.class, StateOp.class)
+        Set<String> kinds = Stream.of(CoreOp.class, ExpertOp.class, PartOp.class, StateOp.class, RecurrentOp.class)
                 .flatMap(group -> Stream.of(group.getDeclaredClasses()))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))
                 .map(type -> type.getSimpleName()
@@ -347,6 +348,9 @@ final class SupportPage {
                         StateOp.KeyHeads.BLOCK,
                         0,
                         Y));
+        Value wide = new Value(7, "rkv", 768);
+        ops.put("`token_shift`", new RecurrentOp.TokenShift(X, new Weight("ways", 256, 3), wide));
+        ops.put("`replacement_rule`", new RecurrentOp.ReplacementRule(wide, X, X, X, 4, Y));
         return ops;
     }
 

@@ -162,7 +162,7 @@ class MoreArchitecturesTests {
     private static float[] processor(Plan plan, Graph graph, int[] ids) {
         StepInput input = new StepInput();
         int[] pages = IntStream.range(0, plan.kvPages().pageCount()).toArray();
-        input.addSequence(pages, graph.stateOps().isEmpty() ? StepInput.NO_SLOT : 0);
+        input.addSequence(pages, graph.opsWithState().isEmpty() ? StepInput.NO_SLOT : 0);
         for (int t = 0; t < ids.length; t++) {
             input.addToken(ids[t], t, t == ids.length - 1);
         }

@@ -17,7 +17,6 @@ import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelConfig;
@@ -103,7 +102,7 @@ public abstract class ArchitectureContract extends ArchitectureNumbersContract {
         }
         List<CoreOp.Attention> attentions = graph.attentionLayers();
         // Layers with a state have no keys; those of the cache are then counted without them.
-        if (graph.stateOps().isEmpty()) {
+        if (graph.opsWithState().isEmpty()) {
             assertEquals(config.blockCount(), attentions.size(), "attention ops");
         }
         List<Integer> layers =
@@ -120,7 +119,7 @@ public abstract class ArchitectureContract extends ArchitectureNumbersContract {
         assertTrue(
                 kinds.indexOf("select_rows") > kinds.lastIndexOf("attention"),
                 "rows are selected before the last attention, which needs all of them");
-        for (StateOp state : graph.stateOps()) {
+        for (Op state : graph.opsWithState()) {
             assertTrue(ops.indexOf(state) < kinds.indexOf("select_rows"), state.kind() + " needs all rows");
         }
     }

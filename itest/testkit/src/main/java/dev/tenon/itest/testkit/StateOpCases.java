@@ -1,6 +1,8 @@
 package dev.tenon.itest.testkit;
 
+import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -29,6 +31,8 @@ final class StateOpCases {
         all.convolutions();
         all.scans();
         all.deltaRules();
+        all.shifts();
+        all.replacementRules();
         return List.copyOf(all.cases);
     }
 
@@ -121,6 +125,36 @@ final class StateOpCases {
                     16 * shape[2],
                     24,
                     (b, x) -> delta(b, x, shape, StateOp.KeyHeads.BLOCK, shape[2]));
+        }
+    }
+
+    private void shifts() {
+        for (int[] shape : new int[][] {{1, 1}, {31, 1}, {64, 6}, {65, 3}}) {
+            String name = "token_shift width=" + shape[0] + " ways=" + shape[1];
+            add(name, 1, shape[0], (b, x) -> {
+                Value out = b.value("shifted", shape[0] * shape[1]);
+                b.add(new RecurrentOp.TokenShift(x, new Weight("lerp.weight", shape[0], shape[1]), out));
+                return out;
+            });
+        }
+    }
+
+    private void replacementRules() {
+        // heads, elements of a head
+        for (int[] shape : new int[][] {{1, 1}, {3, 5}, {2, 16}, {2, 64}, {1, 65}}) {
+            int width = shape[0] * shape[1];
+            add("replacement_rule of " + shape[0] + " heads of " + shape[1], 16 * shape[1], 24, (b, x) -> {
+                Value rkv = OpCases.project(b, x, "rkv", 3 * width);
+                Value decay = b.scale(
+                        "decay", b.activate("open", OpCases.project(b, x, "w", width), Activation.SIGMOID), -0.6f);
+                Value remove = b.plainRmsNorm("unit", OpCases.project(b, x, "kk", width), shape[0], 1e-6f);
+                remove = b.scale("remove", remove, (float) (1 / Math.sqrt(shape[1])));
+                Value add = b.multiply(
+                        "add", remove, b.activate("rate", OpCases.project(b, x, "a", width), Activation.SIGMOID));
+                Value out = b.value("replaced", width);
+                b.add(new RecurrentOp.ReplacementRule(rkv, decay, remove, add, shape[0], out));
+                return out;
+            });
         }
     }
 

@@ -3,7 +3,8 @@ package dev.tenon.backend.cpu.vector.kv;
 import dev.tenon.api.device.HostCopies;
 import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
-import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.backend.cpu.vector.memory.CpuAllocator;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -34,9 +35,11 @@ public final class CpuStates implements StateSlots, AutoCloseable {
     /// @param ops the ops; a kernel names its own by its index here
     /// @param count number of slots
     /// @param allocator gives the memory
-    public CpuStates(List<StateOp> ops, int count, CpuAllocator allocator) {
-        floats = ops.stream().mapToInt(op -> Math.toIntExact(op.stateFloats())).toArray();
-        slotBytes = ops.stream().mapToLong(StateOp::stateFloats).sum() * Float.BYTES;
+    public CpuStates(List<Op> ops, int count, CpuAllocator allocator) {
+        floats = ops.stream()
+                .mapToInt(op -> Math.toIntExact(RecurrentOp.stateFloats(op)))
+                .toArray();
+        slotBytes = ops.stream().mapToLong(RecurrentOp::stateFloats).sum() * Float.BYTES;
         memory = allocator.reserve(Math.multiplyExact(slotBytes, (long) count), "states of sequences");
         slots = new float[count][][];
         lengths = new int[count];

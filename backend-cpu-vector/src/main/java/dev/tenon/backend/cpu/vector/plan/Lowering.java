@@ -7,7 +7,6 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.kernel.cpu.AttentionKernel;
 import dev.tenon.backend.cpu.vector.expert.ExpertMemory;
@@ -144,8 +143,8 @@ final class Lowering {
     }
 
     /// {@return the number of an op's state}
-    int stateOf(StateOp op) {
-        return graph.stateOps().indexOf(op);
+    int stateOf(Op op) {
+        return graph.opsWithState().indexOf(op);
     }
 
     /// {@return this backend's own arithmetic, for an op that uses it}

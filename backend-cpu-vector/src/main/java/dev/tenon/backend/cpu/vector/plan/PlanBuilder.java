@@ -135,10 +135,10 @@ record PlanBuilder(
 
     /// {@return the memory of states, or null if no op has one}
     private CpuStates states(PlanMemory memory) {
-        if (graph.stateOps().isEmpty()) {
+        if (graph.opsWithState().isEmpty()) {
             return null;
         }
-        CpuStates states = new CpuStates(graph.stateOps(), options.stateSlots(), allocator);
+        CpuStates states = new CpuStates(graph.opsWithState(), options.stateSlots(), allocator);
         memory.onClose(states::close);
         return states;
     }

@@ -1,10 +1,14 @@
 package dev.tenon.backend.cpu.vector.plan;
 
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.backend.cpu.vector.memory.Activations;
+import dev.tenon.backend.cpu.vector.plan.LoweredGraph.ThreadNeeds;
 import dev.tenon.backend.cpu.vector.sequence.CpuDeltaRule;
+import dev.tenon.backend.cpu.vector.sequence.CpuReplacementRule;
 import dev.tenon.backend.cpu.vector.sequence.CpuSelectiveScan;
 import dev.tenon.backend.cpu.vector.sequence.CpuShortConvolution;
+import dev.tenon.backend.cpu.vector.sequence.CpuTokenShift;
 import java.util.List;
 
 /// Ops with a state.
@@ -12,7 +16,9 @@ final class StateRows {
     static final List<OpRow<?>> ROWS = List.of(
             OpRow.fast(StateOp.ShortConvolution.class, StateRows::convolution),
             OpRow.fast(StateOp.SelectiveScan.class, StateRows::scan),
-            OpRow.fast(StateOp.GatedDeltaRule.class, StateRows::delta));
+            OpRow.fast(StateOp.GatedDeltaRule.class, StateRows::delta),
+            OpRow.fast(RecurrentOp.TokenShift.class, StateRows::shift),
+            OpRow.fast(RecurrentOp.ReplacementRule.class, StateRows::replacement));
 
     private StateRows() {}
 
@@ -57,5 +63,27 @@ final class StateRows {
                 to.kernels.elementMath(),
                 to.pool.define(d.out(), false));
         to.add(d, d.out().name(), to.kernels.statesName(), kernel);
+    }
+
+    private static void shift(RecurrentOp.TokenShift op, Lowering to) {
+        Activations x = to.pool.get(op.x());
+        float[] weight = to.binder.vector(op.weight());
+        CpuTokenShift kernel =
+                new CpuTokenShift(op, to.stateOf(op), x, weight, to.states, to.pool.define(op.out(), false));
+        to.add(op, op.out().name(), Lowering.JAVA, kernel);
+    }
+
+    private static void replacement(RecurrentOp.ReplacementRule op, Lowering to) {
+        to.needs(new ThreadNeeds(op.headLength(), 0, 0, 0));
+        CpuReplacementRule kernel = new CpuReplacementRule(
+                op,
+                to.stateOf(op),
+                to.pool.get(op.rkv()),
+                to.pool.get(op.decay()),
+                to.pool.get(op.remove()),
+                to.pool.get(op.add()),
+                to.states,
+                to.pool.define(op.out(), false));
+        to.add(op, op.out().name(), Lowering.JAVA, kernel);
     }
 }

@@ -1,6 +1,6 @@
 package dev.tenon.itest.testkit.reference;
 
-import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.Op;
 
 /// Where keys, values and states of one sequence are kept.
 public interface KvStore {
@@ -22,7 +22,7 @@ public interface KvStore {
     ///
     /// @param op the op
     /// @throws UnsupportedOperationException if no states are kept here
-    default double[] state(StateOp op) {
+    default double[] state(Op op) {
         throw new UnsupportedOperationException("no state is kept for op " + op.kind());
     }
 

@@ -4,7 +4,7 @@ import dev.tenon.api.device.Weights;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.Value;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -82,7 +82,7 @@ public final class Reference {
     public final class Sequence implements KvStore {
         private final Map<Integer, List<double[]>> keys = new HashMap<>();
         private final Map<Integer, List<double[]>> values = new HashMap<>();
-        private final Map<StateOp, double[]> states = new HashMap<>();
+        private final Map<Op, double[]> states = new HashMap<>();
         private float[] adapters = {};
         private int length;
 
@@ -153,8 +153,8 @@ public final class Reference {
         }
 
         @Override
-        public double[] state(StateOp op) {
-            return states.computeIfAbsent(op, o -> new double[Math.toIntExact(o.stateFloats())]);
+        public double[] state(Op op) {
+            return states.computeIfAbsent(op, o -> new double[Math.toIntExact(RecurrentOp.stateFloats(o))]);
         }
     }
 

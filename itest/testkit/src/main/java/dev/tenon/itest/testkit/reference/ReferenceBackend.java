@@ -24,7 +24,7 @@ import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
-import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.kernel.KernelProvider;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -133,7 +133,7 @@ public final class ReferenceBackend implements Backend {
                     || op instanceof ExpertOp
                     || op instanceof PartOp
                     || op instanceof LowRankAdd
-                    || op instanceof StateOp;
+                    || RecurrentOp.hasState(op);
             return known
                     ? new Support(Support.Level.GENERIC, "interpreted")
                     : new Support(Support.Level.NONE, "unknown op " + op.kind());

@@ -15,7 +15,8 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
-import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.text.TokenSampling;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -40,7 +41,7 @@ final class ReferencePlan implements Plan, KvPages {
 
     private final double[][][] values;
     /// Of each slot; empty if the graph has no states.
-    private final List<Map<StateOp, double[]>> slots = new ArrayList<>();
+    private final List<Map<Op, double[]>> slots = new ArrayList<>();
     private final StepCheck check;
     private boolean closed;
 
@@ -77,15 +78,15 @@ final class ReferencePlan implements Plan, KvPages {
     }
 
     private static int slotCount(CompileRequest request) {
-        return request.graph().expanded().stateOps().isEmpty()
+        return request.graph().expanded().opsWithState().isEmpty()
                 ? 0
                 : request.options().stateSlots();
     }
 
     private static long slotBytes(CompileRequest request) {
         return 8
-                * request.graph().expanded().stateOps().stream()
-                        .mapToLong(StateOp::stateFloats)
+                * request.graph().expanded().opsWithState().stream()
+                        .mapToLong(RecurrentOp::stateFloats)
                         .sum();
     }
 
@@ -159,7 +160,7 @@ final class ReferencePlan implements Plan, KvPages {
             positions[t - from] = in.position(t);
         }
         int sequence = in.sequence(from);
-        Map<StateOp, double[]> states = slots.isEmpty() ? Map.of() : slots.get(in.stateSlot(sequence));
+        Map<Op, double[]> states = slots.isEmpty() ? Map.of() : slots.get(in.stateSlot(sequence));
         if (positions[0] == 0 && !slots.isEmpty()) {
             states.clear();
         }
@@ -180,9 +181,9 @@ final class ReferencePlan implements Plan, KvPages {
         private final StepInput input;
         private final int sequence;
         private final int[] table;
-        private final Map<StateOp, double[]> states;
+        private final Map<Op, double[]> states;
 
-        PagedStore(StepInput input, int sequence, Map<StateOp, double[]> states) {
+        PagedStore(StepInput input, int sequence, Map<Op, double[]> states) {
             this.input = input;
             this.sequence = sequence;
             this.table = input.pageTable(sequence);
@@ -215,8 +216,8 @@ final class ReferencePlan implements Plan, KvPages {
         }
 
         @Override
-        public double[] state(StateOp op) {
-            return states.computeIfAbsent(op, o -> new double[Math.toIntExact(o.stateFloats())]);
+        public double[] state(Op op) {
+            return states.computeIfAbsent(op, o -> new double[Math.toIntExact(RecurrentOp.stateFloats(o))]);
         }
     }
 
@@ -238,7 +239,7 @@ final class ReferencePlan implements Plan, KvPages {
 
         @Override
         public void copy(int from, int to) {
-            Map<StateOp, double[]> target = slots.get(to);
+            Map<Op, double[]> target = slots.get(to);
             target.clear();
             slots.get(from).forEach((op, state) -> target.put(op, state.clone()));
         }

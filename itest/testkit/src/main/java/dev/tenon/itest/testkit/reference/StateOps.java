@@ -1,5 +1,7 @@
 package dev.tenon.itest.testkit.reference;
 
+import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.StateOp;
 import java.util.List;
 import java.util.Optional;
@@ -13,12 +15,16 @@ final class StateOps {
                     .enlarging(_ -> true),
             row(StateOp.GatedDeltaRule.class, StateOps::delta)
                     .terms((d, tokens) -> Math.max(d.keyLength(), tokens))
+                    .enlarging(_ -> true),
+            row(RecurrentOp.TokenShift.class, StateOps::shift),
+            row(RecurrentOp.ReplacementRule.class, StateOps::replace)
+                    .terms((d, tokens) -> Math.max(d.headLength(), tokens))
                     .enlarging(_ -> true));
 
     private StateOps() {}
 
     /// Computes the row of a token.
-    private interface Next<T extends StateOp> {
+    private interface Next<T extends Op> {
         /// @param in the row of each input
         /// @param weights weights of the op
         /// @param state the state before the token; after it when this returns
@@ -26,9 +32,9 @@ final class StateOps {
         void row(T op, double[][] in, DecodedWeights weights, double[] state, double[] out);
     }
 
-    private static <T extends StateOp> OpReference<T> row(Class<T> type, Next<T> next) {
+    private static <T extends Op> OpReference<T> row(Class<T> type, Next<T> next) {
         return OpReference.row(type, (op, in, step, _) -> {
-            double[] out = new double[op.out().width()];
+            double[] out = new double[op.outputs().getFirst().width()];
             next.row(op, in, step.weights, step.kv.state(op), out);
             return out;
         });
@@ -118,6 +124,44 @@ final class StateOps {
                     y += state[base + i * valueLength + j] * qkv[q + i] * qFactor;
                 }
                 out[h * valueLength + j] = y;
+            }
+        }
+    }
+
+    /// The state is the last row.
+    private static void shift(
+            RecurrentOp.TokenShift op, double[][] in, DecodedWeights weights, double[] state, double[] out) {
+        double[] x = in[0];
+        for (int n = 0; n < op.ways(); n++) {
+            double[] weight = weights.row(op.weight(), n);
+            for (int i = 0; i < x.length; i++) {
+                out[n * x.length + i] = x[i] + weight[i] * (state[i] - x[i]);
+            }
+        }
+        System.arraycopy(x, 0, state, 0, x.length);
+    }
+
+    /// The state is `[heads, S, S]`, keys by values.
+    private static void replace(
+            RecurrentOp.ReplacementRule op, double[][] in, DecodedWeights weights, double[] state, double[] out) {
+        int n = op.headLength();
+        int width = out.length;
+        double[] rkv = in[0];
+        for (int at = 0; at < width; at += n) {
+            for (int j = 0; j < n; j++) {
+                double found = 0;
+                for (int i = 0; i < n; i++) {
+                    found += state[(at + i) * n + j] * in[2][at + i];
+                }
+                double y = 0;
+                for (int i = 0; i < n; i++) {
+                    int m = (at + i) * n + j;
+                    state[m] = Math.exp(in[1][at + i]) * state[m]
+                            - in[3][at + i] * found
+                            + rkv[width + at + i] * rkv[2 * width + at + j];
+                    y += state[m] * rkv[at + i];
+                }
+                out[at + j] = y;
             }
         }
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -70,6 +71,37 @@ class StateOpsTests {
         double decay = Math.exp(-dt);
         double second = decay * dt * 6 + dt * 7;
         gives(out, new double[] {dt * 30 + 1}, new double[] {second + 3.5}, new double[] {decay * second});
+    }
+
+    @Test
+    void aShiftMixesATokenWithTheOneBefore() {
+        Value x = table(2, 4, 8, 6, 16, 0, 0);
+        Weight mix = put(new Weight("mix", 2, 2), 0.5f, 0, 1, 0.25f);
+        Value out = b.value("shift", 4);
+        b.add(new RecurrentOp.TokenShift(x, mix, out));
+        gives(out, new double[] {2, 8, 0, 6}, new double[] {5, 16, 4, 14}, new double[] {3, 0, 6, 4});
+    }
+
+    /// One head of two elements. The first token writes (5, 7) under the key (1, 0). The second finds
+    /// it there, and takes a quarter of it out under the same key, of what the decay has left of it: it
+    /// looked before the decay. The third takes all of it out under the other key.
+    @Test
+    void aReplacementTakesOutWhatItFoundBeforeTheDecay() {
+        float half = (float) Math.log(0.5);
+        Value row = table(
+                12, 1, 0, 1, 0, 5, 7, 0, 0, 0, 0, 0, 0, //
+                1, 1, 0, 0, 9, 9, half, 0, 1, 0, 0.25f, 0, //
+                1, 2, 0, 0, 9, 9, 0, 0, 1, 0, 0, 1);
+        Value rkv = b.slice("rkv", row, 1, 0, 6);
+        Value decay = b.slice("decay", row, 1, 6, 2);
+        Value remove = b.slice("remove", row, 1, 8, 2);
+        Value add = b.slice("add", row, 1, 10, 2);
+        Value out = b.value("replaced", 2);
+        b.add(new RecurrentOp.ReplacementRule(rkv, decay, remove, add, 1, out));
+        double kept = Math.exp(half) - 0.25;
+        gives(out, new double[] {5, 7}, new double[] {5 * kept, 7 * kept}, new double[] {
+            5 * kept - 2 * 5 * kept, 7 * kept - 2 * 7 * kept
+        });
     }
 
     /// One head with keys of two elements and values of one. The state first holds 4 under the key (1, 0), of

@@ -3,6 +3,7 @@ package dev.tenon.kernels.nvidia.plan;
 import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -40,8 +41,9 @@ final class StateOps {
                             ? OpSupport.notYet("op gated_delta_rule with decays of keys")
                             : support(r, r.keyLength(), judge),
                     (r, plan) -> plan.ops.add(plan.stateOps.plan(
-                            r,
-                            (in, vectors, state, out) -> to -> StateLaunches.rule(to, r, in, vectors, state, out)))));
+                            r, (in, vectors, state, out) -> to -> StateLaunches.rule(to, r, in, vectors, state, out)))),
+            OpRow.none(RecurrentOp.TokenShift.class),
+            OpRow.none(RecurrentOp.ReplacementRule.class));
 
     private static final int NO_ACTIVATION = -1;
 

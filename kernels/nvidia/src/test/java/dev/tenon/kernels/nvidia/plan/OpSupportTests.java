@@ -16,6 +16,7 @@ import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
@@ -67,6 +68,10 @@ class OpSupportTests {
         Weight pair = Weight.vector("pair", 2);
         Map<String, Op> ops = Map.ofEntries(
                 Map.entry("op group_mean", new PartOp.GroupMean(X, 4, Y)),
+                Map.entry("op token_shift", new RecurrentOp.TokenShift(X, Weight.vector("mix", 64), Y)),
+                Map.entry(
+                        "op replacement_rule",
+                        new RecurrentOp.ReplacementRule(new Value(13, "rkv", 192), X, X, X, 2, Y)),
                 Map.entry("op centred_convolution", new CentredConvolution(X, new Weight("taps", 3, 64), NONE, Y)),
                 Map.entry(
                         "op gated_delta_rule with decays of keys",

@@ -29,6 +29,7 @@ import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.settings.EngineConfig;
+import dev.tenon.platform.core.steps.CheckpointLimits;
 import dev.tenon.platform.core.steps.SavedSequence;
 import dev.tenon.platform.core.steps.StepLimits;
 import dev.tenon.platform.core.steps.StepLoop;
@@ -119,7 +120,10 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
                         prefillMillis,
                         aloneMillis,
                         prefixCache,
-                        now.hostStateBytes(request.settings())));
+                        new CheckpointLimits(
+                                now.hostStateBytes(request.settings()),
+                                now.diskStateBytes(request.settings()),
+                                now.prefixFolder())));
         this.defaultOutput = placement.outputs().getFirst();
         this.positions = ModelDigest.positions(placement.definition().graph());
         this.causal = placement.definition().graph().isCausal();

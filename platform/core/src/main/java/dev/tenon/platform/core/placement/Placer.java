@@ -9,7 +9,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.StateOp;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.placement.BackendSelection.Verdict;
@@ -235,8 +235,8 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
 
     /// {@return how many states of prompts are kept beside those of sequences}
     private int prefixStates(ModelDefinition definition, EngineConfig config) {
-        long floats = definition.graph().stateOps().stream()
-                .mapToLong(StateOp::stateFloats)
+        long floats = definition.graph().opsWithState().stream()
+                .mapToLong(RecurrentOp::stateFloats)
                 .sum();
         return config.prefixStates(floats * Float.BYTES, request.settings());
     }

@@ -6,7 +6,9 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.control.SettingValue;
+import dev.tenon.platform.core.control.UserFolders;
 import dev.tenon.platform.core.tuned.TunedFolder;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -102,6 +104,15 @@ public record EngineConfig(
             0,
             Integer.MAX_VALUE,
             "MiB of host memory for states of prompts that the device has no more room for.");
+    private static final Setting DISK_STATES = Setting.integer(
+            "prefix.states.disk.mb",
+            0,
+            0,
+            Integer.MAX_VALUE,
+            "MiB on disk for states of prompts that the host has no more room for; they go with the model. One is read"
+                    + " where running the tokens again would take longer.");
+    private static final Setting PREFIX_FOLDER =
+            Setting.path("prefix.folder", "", "Where states of prompts are on disk; ~/.cache/tenon/prefixes if empty.");
     private static final Setting SPECULATE = Setting.text(
             "speculate",
             "off",
@@ -137,14 +148,16 @@ public record EngineConfig(
             PREFIX_CACHE,
             STATES,
             HOST_STATES,
+            DISK_STATES,
+            PREFIX_FOLDER,
             SPECULATE,
             DRAFT_MODEL,
             UNUSED,
             TUNED,
             TUNED_FOLDER);
     /// Those among them that the settings of a request may give; for others it has fields.
-    static final List<Setting> OF_REQUESTS =
-            List.of(PREFILL_BUDGET, PREFIX_CACHE, STATES, HOST_STATES, SPECULATE, DRAFT_MODEL, UNUSED, TUNED);
+    static final List<Setting> OF_REQUESTS = List.of(
+            PREFILL_BUDGET, PREFIX_CACHE, STATES, HOST_STATES, DISK_STATES, SPECULATE, DRAFT_MODEL, UNUSED, TUNED);
 
     /// Reads the settings.
     ///
@@ -279,6 +292,22 @@ public record EngineConfig(
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public long hostStateBytes(Map<String, String> request) {
         return mebibytes(HOST_STATES, request);
+    }
+
+    /// {@return bytes on disk for states of prompts}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public long diskStateBytes(Map<String, String> request) {
+        return mebibytes(DISK_STATES, request);
+    }
+
+    /// {@return where states of prompts are on disk}
+    ///
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public Path prefixFolder() {
+        String folder = find(OWNER, PREFIX_FOLDER, Map.of()).checked();
+        return folder.isEmpty() ? UserFolders.cache(environment).resolve("prefixes") : Path.of(folder);
     }
 
     private long mebibytes(Setting setting, Map<String, String> request) {

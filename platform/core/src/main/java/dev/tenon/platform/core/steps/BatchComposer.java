@@ -58,6 +58,7 @@ final class BatchComposer {
         batch = to;
         input = tokens;
         masks = placed.placement().plan().takesMasks();
+        placed.states().tokenNanos(beside.tokenNanos());
         stops = new CheckpointStops(placed.tokensPerPage(), beside.tokensOfAStep());
         room = maxBatchTokens;
         logitRoom = whole ? maxBatchTokens : Math.max(MAX_LOGIT_ROWS, maxSequences);

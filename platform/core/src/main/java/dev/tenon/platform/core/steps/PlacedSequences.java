@@ -241,7 +241,7 @@ public final class PlacedSequences {
     private void use(Placement next) {
         placement = next;
         KvPages pages = next.plan().kvPages();
-        states = new SequenceStates(next.plan(), limits.maxSequences(), limits.hostStateBytes(), pages.tokensPerPage());
+        states = new SequenceStates(next.plan(), limits.maxSequences(), limits.checkpoints(), pages.tokensPerPage());
         pool = new PagePool(pages, states::gone);
         supply = new PageSupply(pool, states, sequences, pages.tokensPerPage(), limits.prefixCache());
     }

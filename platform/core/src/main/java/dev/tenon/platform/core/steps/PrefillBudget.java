@@ -57,6 +57,11 @@ final class PrefillBudget {
         return tokenNanos == 0 ? 0 : (int) Math.ceil(decodeNanos / tokenNanos);
     }
 
+    /// {@return nanoseconds that a token of a prompt takes; 0 as long as that is not known}
+    double tokenNanos() {
+        return tokenNanos;
+    }
+
     private double limit() {
         return Math.max(budgetNanos, 2 * decodeNanos);
     }

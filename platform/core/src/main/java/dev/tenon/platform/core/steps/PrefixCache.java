@@ -106,13 +106,12 @@ final class PrefixCache {
             return;
         }
         List<Page> found = new ArrayList<>();
-        int useful = 0;
         Page page = sequence.lastShared();
         while (computed + (found.size() + 1) * tokensPerPage <= limit
                 && (page = pages.get(after(page, sequence))) != null) {
             found.add(page);
-            useful = states.goesOnAfter(page) ? found.size() : useful;
         }
+        int useful = states.goesOnAfter(found);
         sequence.branch(Math.max(sequence.branch(), computed + found.size() * tokensPerPage));
         for (Page each : found.subList(0, useful)) {
             use(each);

@@ -4,7 +4,9 @@ import dev.tenon.api.device.Plan;
 import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.platform.core.steps.PrefixCache.Page;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /// The state slots of a placement's sequences, two for each: one for its state, one for a copy from before its
 /// last step of several tokens. A state cannot be cut back, so a sequence that is shortened returns to that
@@ -19,9 +21,9 @@ final class SequenceStates implements AutoCloseable {
 
     /// @param plan has the slots
     /// @param sequences most sequences; slots beyond those for them hold checkpoints
-    /// @param hostBytes most bytes of host memory for checkpoints
+    /// @param limits of what checkpoints take besides
     /// @param tokensPerPage tokens of a page
-    SequenceStates(Plan plan, int sequences, long hostBytes, int tokensPerPage) {
+    SequenceStates(Plan plan, int sequences, CheckpointLimits limits, int tokensPerPage) {
         slots = plan.states();
         this.tokensPerPage = tokensPerPage;
         freeCount = slots.map(all -> Math.min(all.slotCount(), 2 * sequences)).orElse(0);
@@ -29,7 +31,7 @@ final class SequenceStates implements AutoCloseable {
         for (int i = 0; i < freeCount; i++) {
             free[i] = freeCount - 1 - i;
         }
-        checkpoints = slots.map(all -> new StateCheckpoints(all, free.length, hostBytes, tokensPerPage))
+        checkpoints = slots.map(all -> new StateCheckpoints(all, free.length, limits, tokensPerPage))
                 .orElse(null);
     }
 
@@ -46,6 +48,15 @@ final class SequenceStates implements AutoCloseable {
     /// {@return how many checkpoints there are}
     int checkpoints() {
         return any() ? checkpoints.count() : 0;
+    }
+
+    /// Notes what running a token of a prompt takes.
+    ///
+    /// @param nanos 0 as long as that is not known
+    void tokenNanos(double nanos) {
+        if (any()) {
+            checkpoints.tokenNanos(nanos);
+        }
     }
 
     /// Prepares a sequence for a step: it has a slot, and before several tokens there is a copy of its state.
@@ -72,12 +83,21 @@ final class SequenceStates implements AutoCloseable {
     }
 
     private boolean isCheckpoint(TokenSequence sequence, int position) {
-        return sequence.sharedPages() * tokensPerPage == position && checkpoints.has(sequence.lastShared());
+        return sequence.sharedPages() * tokensPerPage == position && checkpoints.inMemory(sequence.lastShared());
     }
 
-    /// {@return whether a sequence can go on at the end of a shared page}
-    boolean goesOnAfter(Page page) {
-        return !any() || checkpoints.has(page);
+    /// {@return after how many of the pages that follow its own a sequence can go on}
+    int goesOnAfter(List<Page> pages) {
+        int most = pages.size();
+        while (any() && most > 0 && !checkpoints.has(pages.get(most - 1))) {
+            most--;
+        }
+        int inMemory = most;
+        while (any() && inMemory > 0 && !checkpoints.inMemory(pages.get(inMemory - 1))) {
+            inMemory--;
+        }
+        boolean fetched = most > inMemory && checkpoints.fetch(pages.get(most - 1), (most - inMemory) * tokensPerPage);
+        return fetched ? most : inMemory;
     }
 
     /// Has a sequence go on at the end of its shared pages, after which it can.
@@ -91,16 +111,21 @@ final class SequenceStates implements AutoCloseable {
 
     /// {@return the last position of a sequence, from which others can go on: 0 or the end of one of its pages}
     int lastCheckpoint(TokenSequence sequence) {
-        Page page = lastCheckpoint(sequence, sequence.computed());
-        return page == null ? 0 : page.depth() * tokensPerPage;
+        return end(last(sequence, sequence.computed(), checkpoints::has));
     }
 
-    private Page lastCheckpoint(TokenSequence sequence, int length) {
+    /// {@return the last page within the first tokens of a sequence of which something is true; null if there is none}
+    private Page last(TokenSequence sequence, int length, Predicate<Page> which) {
         Page page = sequence.lastShared();
-        while (page != null && (page.depth() * tokensPerPage > length || !checkpoints.has(page))) {
+        while (page != null && (end(page) > length || !which.test(page))) {
             page = page.before();
         }
         return page;
+    }
+
+    /// {@return how many tokens there are up to the end of a page; 0 for null}
+    private int end(Page page) {
+        return page == null ? 0 : page.depth() * tokensPerPage;
     }
 
     /// Leaves others the state of a sequence where it stopped for that, if it is at the end of its shared pages.
@@ -144,8 +169,11 @@ final class SequenceStates implements AutoCloseable {
             return;
         }
         int saved = sequence.savedLength() <= length ? sequence.savedLength() : 0;
-        Page page = lastCheckpoint(sequence, length);
-        int kept = page == null ? 0 : page.depth() * tokensPerPage;
+        Page page = last(sequence, length, checkpoints::has);
+        if (page != null && !checkpoints.fetch(page, end(page) - saved)) {
+            page = last(sequence, length, checkpoints::inMemory);
+        }
+        int kept = end(page);
         if (kept > saved) {
             checkpoints.restore(page, sequence.slot());
         } else if (saved > 0) {

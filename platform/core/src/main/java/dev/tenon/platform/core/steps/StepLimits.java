@@ -8,11 +8,11 @@ package dev.tenon.platform.core.steps;
 ///     without limit
 /// @param aloneMillis how long a step of prompts alone may take, whose end a new prompt waits for; 0 without limit
 /// @param prefixCache whether tokens at the beginning that were computed for one sequence are used for others
-/// @param hostStateBytes most bytes of host memory for states from which others go on
+/// @param checkpoints what states from which others go on may take besides the device's memory
 public record StepLimits(
         int maxBatchTokens,
         int maxSequences,
         int prefillMillis,
         int aloneMillis,
         boolean prefixCache,
-        long hostStateBytes) {}
+        CheckpointLimits checkpoints) {}

@@ -76,6 +76,10 @@ final class FakeBackend implements Backend {
     volatile boolean states;
     /// Slots beside those of sequences.
     volatile int checkpoints;
+    /// Bytes of a slot.
+    volatile int slotBytes = 8;
+    /// States that came from the host.
+    final AtomicInteger restored = new AtomicInteger();
     /// How far the most probable token is from the expected one.
     volatile int shift;
     volatile boolean broken;
@@ -422,7 +426,7 @@ final class FakeBackend implements Backend {
     }
 
     /// The sums of sequences' tokens, and how many they have seen.
-    private static final class FakeStates implements StateSlots {
+    private final class FakeStates implements StateSlots {
         private final int[] sums;
         private final int[] lengths;
 
@@ -452,7 +456,7 @@ final class FakeBackend implements Backend {
 
         @Override
         public long slotBytes() {
-            return 8;
+            return slotBytes;
         }
 
         @Override
@@ -467,6 +471,7 @@ final class FakeBackend implements Backend {
                     "fake states", (slot, to) -> to.set(JAVA_INT, 0, sums[slot]), (slot, tokens, from) -> {
                         sums[slot] = from.get(JAVA_INT, 0);
                         lengths[slot] = tokens;
+                        restored.incrementAndGet();
                     }));
         }
     }

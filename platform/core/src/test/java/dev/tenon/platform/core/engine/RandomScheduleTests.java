@@ -17,29 +17,43 @@ import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SchedulingStatus;
+import dev.tenon.platform.core.settings.EngineConfig;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /// Chats that begin alike, come at any time, are cancelled, shortened and go on, short of pages, with proposals, runs
-/// on
-/// the device, checkpoints of states and moves to other placements: each text is the one that a prompt gives alone.
+/// on the device, checkpoints of states there, on the host and on disk, and moves to other placements: each text is the
+/// one that a prompt gives alone.
 /// `-Dtenon.schedules=N` runs N of them.
 class RandomScheduleTests extends GenerationFixture {
     private static final int CONTEXT = 256;
     private static final int CALLS = 12;
 
+    @TempDir
+    Path folder;
+
     private long reused;
+    private long fromDisk;
     private long accepted;
     private long refused;
 
     RandomScheduleTests() {
         registry.add(new Mostly());
+        device.slotBytes = 1 << 18;
+    }
+
+    @BeforeEach
+    void configure() {
+        engine.configure(EngineConfig.of(Map.of("prefix.folder", folder.toString()), Map.of()));
     }
 
     /// Proposes what follows, but for one token in four.
@@ -153,6 +167,10 @@ class RandomScheduleTests extends GenerationFixture {
         settings.put("speculate", List.of("off", "ngram", "mostly").get(random.nextInt(3)));
         settings.put("prefix.cache", random.nextInt(8) > 0 ? "on" : "off");
         settings.put("prefix.states.host.mb", Integer.toString(random.nextInt(2)));
+        boolean disk = random.nextBoolean();
+        settings.put("prefix.states.disk.mb", disk ? "1" : "0");
+        device.checkpoints = disk ? 1 + random.nextInt(2) : device.checkpoints;
+        device.restored.set(0);
         LoadedModel model = engine.load(request().toBuilder()
                 .maxSequences(random.nextBoolean() ? sequences : 0)
                 .contextLength(CONTEXT)
@@ -192,6 +210,8 @@ class RandomScheduleTests extends GenerationFixture {
                 }
                 chat.session.close();
             }
+            // One copy is on the host at most.
+            fromDisk += disk && settings.get("prefix.states.host.mb").equals("0") ? device.restored.get() : 0;
             SchedulingStatus status = ((ScheduledModel) model).scheduling();
             assertEquals(status.pages(), status.freePages());
             assertEquals(0, status.running() + status.waiting());
@@ -205,8 +225,9 @@ class RandomScheduleTests extends GenerationFixture {
         for (int seed = first; seed < first + count; seed++) {
             schedule(seed);
         }
-        String all = reused + " tokens reused, " + accepted + " proposals right, " + refused + " wrong";
-        assertTrue(reused > 5L * count && accepted > count && refused > count, all);
+        String all = reused + " tokens reused, " + accepted + " proposals right, " + refused + " wrong, " + fromDisk
+                + " states back";
+        assertTrue(reused > 5L * count && accepted > count && refused > count && fromDisk > 0, all);
     }
 
     @Test

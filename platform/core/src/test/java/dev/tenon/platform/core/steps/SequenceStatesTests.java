@@ -15,8 +15,10 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class SequenceStatesTests {
+    private static final CheckpointLimits NOTHING = new CheckpointLimits(0, 0, null);
+
     private final List<String> copies = new ArrayList<>();
-    private final SequenceStates states = new SequenceStates(new SlotsOnly(4), 2, 0, 16);
+    private final SequenceStates states = new SequenceStates(new SlotsOnly(4), 2, NOTHING, 16);
     private final TokenSequence sequence = new TokenSequence();
 
     private final class SlotsOnly implements Plan, StateSlots {
@@ -129,7 +131,7 @@ class SequenceStatesTests {
 
     @Test
     void aPlanWithoutStatesGivesNoSlots() {
-        SequenceStates none = new SequenceStates(new SlotsOnly(0), 2, 0, 16);
+        SequenceStates none = new SequenceStates(new SlotsOnly(0), 2, NOTHING, 16);
         none.prepare(sequence, 5);
         sequence.advance(5);
         none.rewind(sequence, 3);
