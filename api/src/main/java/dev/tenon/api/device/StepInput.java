@@ -28,6 +28,7 @@ public final class StepInput {
     private int[] @Nullable [] coordinates = new int[16][];
     private int[] spanStarts = new int[16];
     private int[] spanEnds = new int[16];
+    private float[] @Nullable [] rows = new float[16][];
     private int tokenCount;
     private int logitRows;
     private int samplingCount;
@@ -90,7 +91,18 @@ public final class StepInput {
     /// @param position its position in the sequence, 0-based
     /// @param logits whether the logits after this token are wanted
     public void addToken(int token, int position, boolean logits) {
-        add(token, position, logits, null, null);
+        add(token, position, logits, null, null, null);
+    }
+
+    /// Adds a token to the sequence that was begun last, with a row of its own for graphs that
+    /// [read it][dev.tenon.api.graph.GivenRows].
+    ///
+    /// @param token token id
+    /// @param position its position in the sequence, 0-based
+    /// @param logits whether the logits after this token are wanted
+    /// @param row the row; null for zeros; borrowed until the step has run, not copied
+    public void addToken(int token, int position, boolean logits, float @Nullable [] row) {
+        add(token, position, logits, null, null, row);
     }
 
     /// Adds a token to the sequence that was begun last, and asks for the next one. A plan that can
@@ -112,11 +124,16 @@ public final class StepInput {
     /// @param mask bit `id % 64` of word `id / 64` is set if the token may come next; null if all may;
     ///     borrowed until the step has run, not copied, and may be written until it runs
     public void addToken(int token, int position, TokenSampling sampling, long @Nullable [] mask) {
-        add(token, position, true, Objects.requireNonNull(sampling, "sampling"), mask);
+        add(token, position, true, Objects.requireNonNull(sampling, "sampling"), mask, null);
     }
 
     private void add(
-            int token, int position, boolean logits, @Nullable TokenSampling sampling, long @Nullable [] mask) {
+            int token,
+            int position,
+            boolean logits,
+            @Nullable TokenSampling sampling,
+            long @Nullable [] mask,
+            float @Nullable [] row) {
         if (tokenCount == tokens.length) {
             tokens = Arrays.copyOf(tokens, 2 * tokenCount);
             positions = Arrays.copyOf(positions, 2 * tokenCount);
@@ -127,6 +144,7 @@ public final class StepInput {
             coordinates = Arrays.copyOf(coordinates, 2 * tokenCount);
             spanStarts = Arrays.copyOf(spanStarts, 2 * tokenCount);
             spanEnds = Arrays.copyOf(spanEnds, 2 * tokenCount);
+            rows = Arrays.copyOf(rows, 2 * tokenCount);
         }
         tokens[tokenCount] = token;
         positions[tokenCount] = position;
@@ -137,6 +155,7 @@ public final class StepInput {
         coordinates[tokenCount] = null;
         spanStarts[tokenCount] = position;
         spanEnds[tokenCount] = position;
+        rows[tokenCount] = row;
         logitRows += logits ? 1 : 0;
         samplingCount += sampling == null ? 0 : 1;
         tokenCount++;
@@ -247,6 +266,13 @@ public final class StepInput {
     /// @param t index in the batch
     public int spanEnd(int t) {
         return spanEnds[t];
+    }
+
+    /// {@return the row that came with a token; null for zeros; not copied}
+    ///
+    /// @param t index in the batch
+    public float @Nullable [] row(int t) {
+        return rows[t];
     }
 
     /// {@return the page table of a sequence; not copied}

@@ -49,6 +49,17 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [GivenRows].
+    ///
+    /// @param valueName name of the result
+    /// @param width elements in a row
+    /// @return `[T, width]`
+    public Value givenRows(String valueName, int width) {
+        Value out = value(valueName, width);
+        add(new GivenRows(out));
+        return out;
+    }
+
     /// Adds a [CoreOp.PositionEmbedding].
     ///
     /// @param valueName name of the result

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tenon.api.device.Weights;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
@@ -17,6 +18,7 @@ import dev.tenon.platform.tools.gguf.GgufWriter;
 import dev.tenon.platform.tools.gguf.Requantizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.ByteBuffer;
@@ -36,6 +38,10 @@ import java.util.stream.Stream;
 
 /// Where golden data lies, and how to read it.
 final class GoldenData {
+    static final List<QuantFormat> FORMATS = ServiceLoader.load(QuantFormat.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .toList();
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private GoldenData() {}
@@ -72,11 +78,8 @@ final class GoldenData {
                 Path made = folder.resolve("llama-gqa.q6_k.gguf");
                 folder.toFile().deleteOnExit();
                 made.toFile().deleteOnExit(); // what comes last goes first
-                List<QuantFormat> formats = ServiceLoader.load(QuantFormat.class).stream()
-                        .map(ServiceLoader.Provider::get)
-                        .toList();
-                try (GgufFile in = GgufReader.open(file("models/llama-gqa.f16.gguf"), TensorTypes.of(formats))) {
-                    Requantizer.quantize(in, GgufWriter.to(made).threads(1), "Q6_K", formats);
+                try (GgufFile in = GgufReader.open(file("models/llama-gqa.f16.gguf"), TensorTypes.of(FORMATS))) {
+                    Requantizer.quantize(in, GgufWriter.to(made).threads(1), "Q6_K", FORMATS);
                 }
                 String digest = HexFormat.of()
                         .formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(made)));
@@ -114,16 +117,47 @@ final class GoldenData {
 
     /// {@return the graph that the bundle which serves a file builds}
     static Graph graph(GgufFile file) {
+        return architecture(file).define(source(file)).graph();
+    }
+
+    static ModelArchitecture architecture(GgufFile file) {
         String id = file.metadata().requiredString("general.architecture");
-        Map<String, TensorInfo> tensors =
-                file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
         return ServiceLoader.load(ModelArchitecture.class).stream()
                 .map(ServiceLoader.Provider::get)
                 .filter(architecture -> architecture.id().equals(id))
                 .findFirst()
-                .orElseThrow(() -> new AssertionError("no bundle serves " + id))
-                .define(new ModelSource(file.metadata(), tensors))
-                .graph();
+                .orElseThrow(() -> new AssertionError("no bundle serves " + id));
+    }
+
+    static ModelSource source(GgufFile file) {
+        Map<String, TensorInfo> tensors =
+                file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
+        return new ModelSource(file.metadata(), tensors);
+    }
+
+    /// {@return the weights of a file; borrows it}
+    static Weights weights(GgufFile file) {
+        return new FileWeights(file);
+    }
+
+    private record FileWeights(GgufFile file) implements Weights {
+        @Override
+        public TensorInfo info(String name) {
+            return file.tensor(name).orElseThrow();
+        }
+
+        @Override
+        public QuantFormat format(String name) {
+            return FORMATS.stream()
+                    .filter(format -> format.ggmlType() == info(name).ggmlType())
+                    .findFirst()
+                    .orElseThrow();
+        }
+
+        @Override
+        public MemorySegment data(String name) {
+            return file.data(info(name));
+        }
     }
 
     /// What the reference says of a trained model in a format; skips the test where that is not known.

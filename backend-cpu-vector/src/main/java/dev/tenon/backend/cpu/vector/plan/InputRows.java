@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.plan;
 
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.Weight;
@@ -13,6 +14,7 @@ import dev.tenon.backend.cpu.vector.op.CpuSelectRows;
 import dev.tenon.backend.cpu.vector.op.StepContext;
 import dev.tenon.backend.cpu.vector.sequence.CpuShortConvolution;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -22,6 +24,7 @@ final class InputRows {
             OpRow.fast(CoreOp.Embedding.class, InputRows::embedding),
             OpRow.plain(CoreOp.PositionEmbedding.class, InputRows::positionEmbedding),
             OpRow.plain(CoreOp.Repeat.class, InputRows::repeat),
+            OpRow.fast(GivenRows.class, InputRows::given),
             OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
             OpRow.fast(JoinRows.class, InputRows::joinRows),
             OpRow.plain(CoreOp.Pool.class, InputRows::pool),
@@ -61,6 +64,19 @@ final class InputRows {
         Activations out = to.pool.define(r.out(), false);
         CpuRows.Function copy = (c, t, scratch) -> System.arraycopy(row, 0, out.data, t * out.width, out.width);
         to.addPlain(r, r.row().name(), new CpuRows(out, copy));
+    }
+
+    private static void given(GivenRows g, Lowering to) {
+        Activations out = to.pool.define(g.out(), false);
+        CpuRows.Function copy = (c, t, scratch) -> {
+            float[] row = c.input().row(t);
+            if (row == null) {
+                Arrays.fill(out.data, t * out.width, (t + 1) * out.width, 0);
+            } else {
+                System.arraycopy(row, 0, out.data, t * out.width, out.width);
+            }
+        };
+        to.add(g, g.out().name(), Lowering.JAVA, new CpuRows(out, copy));
     }
 
     private static void selectRows(CoreOp.SelectRows s, Lowering to) {

@@ -2,7 +2,7 @@ package dev.tenon.itest.testkit.reference;
 
 import dev.tenon.api.graph.Op;
 
-/// Where keys, values and states of one sequence are kept.
+/// Where keys, values and states of one sequence are kept, and rows are that come with its tokens.
 public interface KvStore {
     /// Keeps the key and value rows of a position.
     ///
@@ -31,6 +31,28 @@ public interface KvStore {
     /// @param adapter which adapter of the graph
     default float adapterScale(int adapter) {
         return 0;
+    }
+
+    /// {@return the row that comes with the token at a position; null for zeros}
+    ///
+    /// @param position one of the step
+    default float[] given(int position) {
+        return null;
+    }
+
+    /// {@return where the token at a position stands on an axis}
+    ///
+    /// @param position one of the step
+    /// @param axis which one, 0-based
+    default int coordinate(int position, int axis) {
+        return axis < 3 ? position : 0;
+    }
+
+    /// {@return the first and the last position of a token's span}
+    ///
+    /// @param position one of the step
+    default int[] span(int position) {
+        return new int[] {position, position};
     }
 
     /// {@return the value row of a position}

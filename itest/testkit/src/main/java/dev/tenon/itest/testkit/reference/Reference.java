@@ -83,6 +83,7 @@ public final class Reference {
         private final Map<Integer, List<double[]>> keys = new HashMap<>();
         private final Map<Integer, List<double[]>> values = new HashMap<>();
         private final Map<Op, double[]> states = new HashMap<>();
+        private final Map<Integer, float[]> given = new HashMap<>();
         private float[] adapters = {};
         private int length;
 
@@ -94,6 +95,17 @@ public final class Reference {
         /// @return this
         public Sequence adapters(float... scales) {
             adapters = scales.clone();
+            return this;
+        }
+
+        /// Gives the tokens that are fed next rows of their own.
+        ///
+        /// @param rows a row for each; null for zeros
+        /// @return this
+        public Sequence given(float[]... rows) {
+            for (int t = 0; t < rows.length; t++) {
+                given.put(length + t, rows[t]);
+            }
             return this;
         }
 
@@ -148,6 +160,11 @@ public final class Reference {
         }
 
         @Override
+        public float[] given(int position) {
+            return given.get(position);
+        }
+
+        @Override
         public float adapterScale(int adapter) {
             return adapter < adapters.length ? adapters[adapter] : 0;
         }
@@ -168,7 +185,7 @@ public final class Reference {
         return evaluate(tokens, positions, kv, (value, rows) -> {});
     }
 
-    private double[][] evaluate(int[] tokens, int[] positions, KvStore kv, BiConsumer<Value, double[][]> seen) {
+    double[][] evaluate(int[] tokens, int[] positions, KvStore kv, BiConsumer<Value, double[][]> seen) {
         Step step = new Step(weights, kv, tokens, positions);
         Map<Integer, double[][]> values = new HashMap<>();
         for (int i = 0; i < graph.ops().size(); i++) {

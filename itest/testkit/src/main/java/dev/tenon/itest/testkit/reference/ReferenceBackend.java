@@ -18,13 +18,8 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.UnsupportedModelException;
-import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
-import dev.tenon.api.graph.ExpertOp;
-import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
-import dev.tenon.api.graph.PartOp;
-import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.kernel.KernelProvider;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -128,12 +123,7 @@ public final class ReferenceBackend implements Backend {
 
         @Override
         public Support supports(Op op, Weights weights, Collection<KernelProvider> kernels) {
-            boolean known = op instanceof CustomOp
-                    || op instanceof CoreOp
-                    || op instanceof ExpertOp
-                    || op instanceof PartOp
-                    || op instanceof LowRankAdd
-                    || RecurrentOp.hasState(op);
+            boolean known = op instanceof CustomOp || ReferenceOps.ALL.row(op).isPresent();
             return known
                     ? new Support(Support.Level.GENERIC, "interpreted")
                     : new Support(Support.Level.NONE, "unknown op " + op.kind());

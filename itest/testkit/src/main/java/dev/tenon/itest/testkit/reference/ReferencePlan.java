@@ -15,14 +15,19 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RecurrentOp;
+import dev.tenon.api.graph.Value;
 import dev.tenon.api.text.TokenSampling;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 /// A plan of [ReferenceBackend]: keys and values in paged lists, states in slots, each step through
@@ -43,6 +48,10 @@ final class ReferencePlan implements Plan, KvPages {
     /// Of each slot; empty if the graph has no states.
     private final List<Map<Op, double[]>> slots = new ArrayList<>();
     private final StepCheck check;
+    /// Names of further outputs, by value, and which of them have the rows of wanted logits only.
+    private final Map<Value, String> outputs = new HashMap<>();
+
+    private final Set<String> selected = new HashSet<>();
     private boolean closed;
 
     /// @param request the graph and its weights
@@ -58,10 +67,25 @@ final class ReferencePlan implements Plan, KvPages {
         int layers = graph.cacheLayers().size();
         keys = new double[layers][pages * PER_PAGE][];
         values = new double[layers][pages * PER_PAGE][];
-        vocabularySize = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
+        // Without a table of tokens any will do.
+        vocabularySize = graph.ops().getFirst() instanceof CoreOp.Embedding e ? e.table().rows() : Integer.MAX_VALUE;
         for (int slot = 0; slot < slotCount(request); slot++) {
             slots.add(new HashMap<>());
         }
+        Set<Value> chosen = new HashSet<>();
+        for (Op op : graph.ops()) {
+            if (op instanceof CoreOp.SelectRows
+                    || op instanceof JoinRows
+                    || op.inputs().stream().anyMatch(chosen::contains)) {
+                chosen.addAll(op.outputs());
+            }
+        }
+        graph.outputs().forEach((name, value) -> {
+            outputs.put(value, name);
+            if (chosen.contains(value)) {
+                selected.add(name);
+            }
+        });
         check = new StepCheck(request.options(), PER_PAGE, pages, vocabularySize, slots.size());
     }
 
@@ -106,8 +130,18 @@ final class ReferencePlan implements Plan, KvPages {
         List<TokenSampling> choices = new ArrayList<>();
         List<long[]> masks = new ArrayList<>();
         List<double[]> rows = new ArrayList<>();
+        Map<String, List<double[]>> named = new HashMap<>();
+        outputs.values().forEach(name -> named.put(name, new ArrayList<>()));
         for (int from = 0; from < in.tokenCount(); from = end(in, from)) {
-            double[][] computed = rows(in, from, end(in, from));
+            int first = from;
+            double[][] computed = rows(in, from, end(in, from), (value, all) -> {
+                String name = outputs.get(value);
+                for (int t = 0; name != null && t < all.length; t++) {
+                    if (in.wantsLogits(first + t) || !selected.contains(name)) {
+                        named.get(name).add(all[t]);
+                    }
+                }
+            });
             for (int t = from; t < from + computed.length; t++) {
                 if (in.wantsLogits(t)) {
                     rows.add(computed[t - from]);
@@ -124,7 +158,23 @@ final class ReferencePlan implements Plan, KvPages {
 
             @Override
             public void logits(int row, float[] target) {
-                double[] source = rows.get(row);
+                copy(rows.get(row), target);
+            }
+
+            @Override
+            public int rows(String output) {
+                return named.containsKey(output) ? named.get(output).size() : StepResult.super.rows(output);
+            }
+
+            @Override
+            public void output(String output, int row, float[] target) {
+                if (!named.containsKey(output)) {
+                    StepResult.super.output(output, row, target);
+                }
+                copy(named.get(output).get(row), target);
+            }
+
+            private void copy(double[] source, float[] target) {
                 for (int i = 0; i < source.length; i++) {
                     target[i] = (float) source[i];
                 }
@@ -152,7 +202,7 @@ final class ReferencePlan implements Plan, KvPages {
         return end;
     }
 
-    private double[][] rows(StepInput in, int from, int to) {
+    private double[][] rows(StepInput in, int from, int to, BiConsumer<Value, double[][]> seen) {
         int[] tokens = new int[to - from];
         int[] positions = new int[to - from];
         for (int t = from; t < to; t++) {
@@ -164,7 +214,7 @@ final class ReferencePlan implements Plan, KvPages {
         if (positions[0] == 0 && !slots.isEmpty()) {
             states.clear();
         }
-        return reference.evaluate(tokens, positions, new PagedStore(in, sequence, states));
+        return reference.evaluate(tokens, positions, new PagedStore(in, from, states), seen);
     }
 
     @Override
@@ -179,13 +229,15 @@ final class ReferencePlan implements Plan, KvPages {
 
     private final class PagedStore implements KvStore {
         private final StepInput input;
+        private final int first;
         private final int sequence;
         private final int[] table;
         private final Map<Op, double[]> states;
 
-        PagedStore(StepInput input, int sequence, Map<Op, double[]> states) {
+        PagedStore(StepInput input, int first, Map<Op, double[]> states) {
             this.input = input;
-            this.sequence = sequence;
+            this.first = first;
+            this.sequence = input.sequence(first);
             this.table = input.pageTable(sequence);
             this.states = states;
         }
@@ -208,6 +260,25 @@ final class ReferencePlan implements Plan, KvPages {
         @Override
         public double[] value(int layer, int position) {
             return values[layer][slot(position)];
+        }
+
+        private int token(int position) {
+            return first + position - input.position(first);
+        }
+
+        @Override
+        public float[] given(int position) {
+            return input.row(token(position));
+        }
+
+        @Override
+        public int coordinate(int position, int axis) {
+            return input.coordinate(token(position), axis);
+        }
+
+        @Override
+        public int[] span(int position) {
+            return new int[] {input.spanStart(token(position)), input.spanEnd(token(position))};
         }
 
         @Override

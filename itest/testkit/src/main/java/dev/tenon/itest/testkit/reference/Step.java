@@ -35,6 +35,19 @@ public final class Step {
         return positions[t];
     }
 
+    /// {@return the row that comes with a token, or zeros}
+    ///
+    /// @param t which one, 0-based
+    /// @param width elements of the row
+    public double[] given(int t, int width) {
+        double[] row = new double[width];
+        float[] given = kv.given(position(t));
+        for (int i = 0; given != null && i < width; i++) {
+            row[i] = given[i];
+        }
+        return row;
+    }
+
     /// {@return a copy of a vector}
     ///
     /// @param weight a weight of one row

@@ -2,6 +2,7 @@ package dev.tenon.kernels.nvidia.plan;
 
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.Value;
@@ -32,7 +33,8 @@ final class InputRows {
             OpRow.fast(CoreOp.Repeat.class, InputRows::repeat),
             OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
             OpRow.fast(CoreOp.Pool.class, InputRows::pool),
-            OpRow.none(CentredConvolution.class));
+            OpRow.none(CentredConvolution.class),
+            OpRow.none(GivenRows.class));
 
     private InputRows() {}
 
