@@ -332,6 +332,17 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [ReplaceRows].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, width]`
+    /// @return `[T, width]`
+    public Value replaceRows(String valueName, Value x) {
+        Value out = value(valueName, x.width());
+        add(new ReplaceRows(x, out));
+        return out;
+    }
+
     /// Adds a [PartOp.Transpose].
     ///
     /// @param valueName name of the result

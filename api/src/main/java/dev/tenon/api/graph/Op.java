@@ -7,7 +7,7 @@ import org.osgi.annotation.versioning.ConsumerType;
 ///
 /// The set is open: [CoreOp] holds the ops of usual decoders and encoders, [ExpertOp] those of
 /// mixtures of experts, [StateOp] and [RecurrentOp] those with a state, [PartOp] those on parts of rows,
-/// [PositionScale], [LowRankAdd], [CentredConvolution], [GivenRows] and [JoinRows] stand alone, [CustomOp] is for
+/// [PositionScale], [LowRankAdd], [CentredConvolution], [GivenRows], [ReplaceRows] and [JoinRows] stand alone, [CustomOp] is for
 /// everything that these express. A backend that meets an op it does not know asks whether it is a [CustomOp] and
 /// expands it, or refuses it with a
 /// reason.

@@ -61,7 +61,8 @@ final class GatedDeltaGraph {
 
     Graph build() {
         boolean[] attention = attentionLayers();
-        RopeParams rope = RopeKeys.read(keys, c, Pairing.HALF_SPLIT).build();
+        RopeParams.Builder plain = RopeKeys.read(keys, c, Pairing.HALF_SPLIT);
+        RopeParams rope = RopeKeys.alongAxes(keys, plain, c.ropeDim() / 2, true).build();
         Value x = d.embedding(); //                                                                   [T, E]
         int cached = 0;
         for (int layer = 0; layer < c.blockCount(); layer++) {

@@ -5,6 +5,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.ReplaceRows;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.memory.Activations;
@@ -25,6 +26,7 @@ final class InputRows {
             OpRow.plain(CoreOp.PositionEmbedding.class, InputRows::positionEmbedding),
             OpRow.plain(CoreOp.Repeat.class, InputRows::repeat),
             OpRow.fast(GivenRows.class, InputRows::given),
+            OpRow.fast(ReplaceRows.class, InputRows::replace),
             OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
             OpRow.fast(JoinRows.class, InputRows::joinRows),
             OpRow.plain(CoreOp.Pool.class, InputRows::pool),
@@ -77,6 +79,17 @@ final class InputRows {
             }
         };
         to.add(g, g.out().name(), Lowering.JAVA, new CpuRows(out, copy));
+    }
+
+    private static void replace(ReplaceRows op, Lowering to) {
+        Activations x = to.pool.get(op.x());
+        Activations out = to.pool.define(op.out(), false);
+        CpuRows.Function copy = (c, t, scratch) -> {
+            float[] row = c.input().row(t);
+            int at = t * out.width;
+            System.arraycopy(row == null ? x.data : row, row == null ? at : 0, out.data, at, out.width);
+        };
+        to.add(op, op.out().name(), Lowering.JAVA, new CpuRows(out, copy));
     }
 
     private static void selectRows(CoreOp.SelectRows s, Lowering to) {

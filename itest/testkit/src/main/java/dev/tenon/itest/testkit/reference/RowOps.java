@@ -7,6 +7,7 @@ import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.ReplaceRows;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.reference.DecodedWeights.Matrix;
@@ -74,6 +75,8 @@ final class RowOps {
             OpReference.row(CoreOp.Rope.class, (r, in, step, t) -> rope(r.params(), in[0], step, t))
                     .terms(_ -> 2)
                     .losing(0x1p-24),
+            OpReference.row(
+                    ReplaceRows.class, (r, in, step, t) -> replaced(in[0], step.kv.given(step.position(t)))),
             OpReference.row(CoreOp.SelectRows.class, (_, in, _, _) -> in[0]),
             OpReference.of(JoinRows.class, (j, in, _) -> new double[][][] {joined(in[0], j.count())}),
             OpReference.of(CentredConvolution.class, RowOps::centred).terms((c, _) -> c.taps()),
@@ -217,6 +220,14 @@ final class RowOps {
                 double normed = (group[i] - mean) / Math.sqrt(variance + eps) * weight[i];
                 out[start + i] = bias.isPresent() ? normed + bias.get()[i] : normed;
             }
+        }
+        return out;
+    }
+
+    private static double[] replaced(double[] x, float[] row) {
+        double[] out = x.clone();
+        for (int i = 0; row != null && i < out.length; i++) {
+            out[i] = row[i];
         }
         return out;
     }
