@@ -6,6 +6,7 @@ import dev.tenon.api.error.Issue;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.CustomOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.SelectPositions;
@@ -66,7 +67,8 @@ public final class GraphSupport {
             for (Value input : op.inputs()) {
                 inputs += selected.contains(input.id()) ? 1 : 0;
             }
-            boolean selects = op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool;
+            boolean selects =
+                    op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool || op instanceof JoinRows;
             boolean needsAll = selects
                     || op instanceof CoreOp.Attention
                     || op instanceof SelectedAttention

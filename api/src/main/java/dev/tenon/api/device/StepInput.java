@@ -16,12 +16,18 @@ public final class StepInput {
 
     private static final float[] NO_ADAPTERS = {};
 
+    /// Axes along which a token of a text is where its position is.
+    private static final int TEXT_AXES = 3;
+
     private int[] tokens = new int[16];
     private int[] positions = new int[16];
     private int[] sequences = new int[16];
     private boolean[] wantsLogits = new boolean[16];
     private @Nullable TokenSampling[] samplings = new TokenSampling[16];
     private long[] @Nullable [] masks = new long[16][];
+    private int[] @Nullable [] coordinates = new int[16][];
+    private int[] spanStarts = new int[16];
+    private int[] spanEnds = new int[16];
     private float[] @Nullable [] rows = new float[16][];
     private int tokenCount;
     private int logitRows;
@@ -150,6 +156,9 @@ public final class StepInput {
             wantsLogits = Arrays.copyOf(wantsLogits, 2 * tokenCount);
             samplings = Arrays.copyOf(samplings, 2 * tokenCount);
             masks = Arrays.copyOf(masks, 2 * tokenCount);
+            coordinates = Arrays.copyOf(coordinates, 2 * tokenCount);
+            spanStarts = Arrays.copyOf(spanStarts, 2 * tokenCount);
+            spanEnds = Arrays.copyOf(spanEnds, 2 * tokenCount);
             rows = Arrays.copyOf(rows, 2 * tokenCount);
         }
         tokens[tokenCount] = token;
@@ -158,10 +167,32 @@ public final class StepInput {
         wantsLogits[tokenCount] = logits;
         samplings[tokenCount] = sampling;
         masks[tokenCount] = mask;
+        coordinates[tokenCount] = null;
+        spanStarts[tokenCount] = position;
+        spanEnds[tokenCount] = position;
         rows[tokenCount] = row;
         logitRows += logits ? 1 : 0;
         samplingCount += sampling == null ? 0 : 1;
         tokenCount++;
+    }
+
+    /// Says where the token that was added last stands, for graphs that rotate
+    /// [along axes][dev.tenon.api.graph.RopeParams#turns]. Without this a token stands at its position along the first
+    /// three axes, and at 0 along others.
+    ///
+    /// @param along its coordinate on each axis, 0 on those after the last one; borrowed until the step has run
+    public void place(int[] along) {
+        coordinates[tokenCount - 1] = along;
+    }
+
+    /// Gives the token that was added last a span: neighbours of its sequence that see each other where attention
+    /// [minds spans][dev.tenon.api.graph.AttentionParams#spans]. All of them are in the step, with the same span.
+    ///
+    /// @param first position of the first one
+    /// @param last position of the last one
+    public void span(int first, int last) {
+        spanStarts[tokenCount - 1] = first;
+        spanEnds[tokenCount - 1] = last;
     }
 
     /// {@return number of tokens `T`}
@@ -224,6 +255,32 @@ public final class StepInput {
     /// @param t index in the batch
     public long @Nullable [] mask(int t) {
         return masks[t];
+    }
+
+    /// {@return where a token stands on an axis}
+    ///
+    /// @param t index in the batch
+    /// @param axis which one, 0-based
+    public int coordinate(int t, int axis) {
+        int[] along = coordinates[t];
+        if (along == null) {
+            return axis < TEXT_AXES ? positions[t] : 0;
+        }
+        return axis < along.length ? along[axis] : 0;
+    }
+
+    /// {@return the position of the first token of a token's span, which is its own where it has none}
+    ///
+    /// @param t index in the batch
+    public int spanStart(int t) {
+        return spanStarts[t];
+    }
+
+    /// {@return the position of the last token of a token's span, which is its own where it has none}
+    ///
+    /// @param t index in the batch
+    public int spanEnd(int t) {
+        return spanEnds[t];
     }
 
     /// {@return the row that came with a token; null for zeros; not copied}

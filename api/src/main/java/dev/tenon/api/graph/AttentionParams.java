@@ -11,6 +11,10 @@ import java.util.Optional;
 /// (not causal) sees all positions of its sequence up to the
 /// last one of this step, with a window `w` those at most `w / 2` before or after its own: an encoder's
 /// sequence has to be in one step, because nothing sees what a later step brings.
+///
+/// With `spans`, a token may have a span: neighbours of its sequence that are in one step with it, such as those of
+/// a picture ([dev.tenon.api.device.StepInput#span]). A causal token sees those of its span that come after it, too; one
+/// of an encoder sees its span alone.
 public final class AttentionParams {
     private final int headCount;
     private final int headCountKv;
@@ -22,6 +26,7 @@ public final class AttentionParams {
     private final int chunk;
     private final boolean valuesInKeys;
     private final Optional<ScoreBias> scoreBias;
+    private final boolean spans;
 
     private AttentionParams(Builder builder) {
         this.headCount = builder.headCount;
@@ -34,6 +39,7 @@ public final class AttentionParams {
         this.chunk = builder.chunk;
         this.valuesInKeys = builder.valuesInKeys;
         this.scoreBias = builder.scoreBias;
+        this.spans = builder.spans;
     }
 
     /// {@return a builder of causal attention without window, soft cap and sinks}
@@ -55,6 +61,7 @@ public final class AttentionParams {
         builder.chunk = chunk;
         builder.valuesInKeys = valuesInKeys;
         builder.scoreBias = scoreBias;
+        builder.spans = spans;
         return builder;
     }
 
@@ -108,7 +115,12 @@ public final class AttentionParams {
         return scoreBias;
     }
 
-    /// {@return the first position that a token sees}
+    /// {@return whether spans of tokens matter}
+    public boolean spans() {
+        return spans;
+    }
+
+    /// {@return the first position that a token sees, its span aside}
     ///
     /// @param position the token's
     public int firstSeen(int position) {
@@ -117,7 +129,7 @@ public final class AttentionParams {
         return slidingWindow == 0 ? start : Math.max(start, position - before);
     }
 
-    /// {@return the last position that a token sees}
+    /// {@return the last position that a token sees, its span aside}
     ///
     /// @param position the token's
     /// @param last the last position of its sequence in the step
@@ -145,7 +157,17 @@ public final class AttentionParams {
 
     private List<Object> values() {
         return List.of(
-                headCount, headCountKv, scale, slidingWindow, softCap, causal, sinks, chunk, valuesInKeys, scoreBias);
+                headCount,
+                headCountKv,
+                scale,
+                slidingWindow,
+                softCap,
+                causal,
+                sinks,
+                chunk,
+                valuesInKeys,
+                scoreBias,
+                spans);
     }
 
     /// Builds one. Not safe for several threads.
@@ -160,6 +182,7 @@ public final class AttentionParams {
         private int chunk = 0;
         private boolean valuesInKeys = false;
         private Optional<ScoreBias> scoreBias = Optional.empty();
+        private boolean spans = false;
 
         private Builder(int headCount, int headCountKv, float scale) {
             this.headCount = headCount;
@@ -231,6 +254,15 @@ public final class AttentionParams {
         /// @return this
         public Builder scoreBias(Optional<ScoreBias> bias) {
             this.scoreBias = Objects.requireNonNull(bias, "bias");
+            return this;
+        }
+
+        /// Sets whether spans of tokens matter; false by default.
+        ///
+        /// @param matter whether
+        /// @return this
+        public Builder spans(boolean matter) {
+            this.spans = matter;
             return this;
         }
 

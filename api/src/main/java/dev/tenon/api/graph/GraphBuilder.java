@@ -347,6 +347,53 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [ReplaceRows].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, width]`
+    /// @return `[T, width]`
+    public Value replaceRows(String valueName, Value x) {
+        Value out = value(valueName, x.width());
+        add(new ReplaceRows(x, out));
+        return out;
+    }
+
+    /// Adds a [PartOp.Transpose].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, groups * length]`
+    /// @param groups how many groups a row has
+    /// @return `[T, length * groups]`
+    public Value transpose(String valueName, Value x, int groups) {
+        Value out = value(valueName, x.width());
+        add(new PartOp.Transpose(x, groups, out));
+        return out;
+    }
+
+    /// Adds a [PartOp.TransposedLinear].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, rows]`
+    /// @param weight `[rows, cols]`
+    /// @return `[T, cols]`
+    public Value transposedLinear(String valueName, Value x, Weight weight) {
+        Value out = value(valueName, weight.cols());
+        add(new PartOp.TransposedLinear(x, weight, out));
+        return out;
+    }
+
+    /// Adds a [JoinRows].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, width]`
+    /// @param count how many rows make one
+    /// @return `[L, count * width]`
+    public Value joinRows(String valueName, Value x, int count) {
+        Value out = value(valueName, Math.multiplyExact(count, x.width()));
+        add(new JoinRows(x, count, out));
+        return out;
+    }
+
     /// Adds a [PartOp.HeadLinear].
     ///
     /// @param valueName name of the result

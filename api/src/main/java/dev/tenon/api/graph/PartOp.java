@@ -226,4 +226,62 @@ public interface PartOp extends Op {
             return List.of(x);
         }
     }
+
+    /// Writes the groups of a row across: `out[t, i * groups + g] = x[t, g * length + i]`.
+    ///
+    /// @param x `[T, groups * length]`
+    /// @param groups how many groups a row has
+    /// @param out `[T, length * groups]`
+    record Transpose(Value x, int groups, Value out) implements PartOp {
+        /// Checks the widths.
+        public Transpose {
+            Shapes.sameWidth("transpose", out, x);
+            Shapes.check(
+                    groups > 0 && x.width() % groups == 0, "transpose", "has " + groups + " groups for " + x, out);
+        }
+
+        /// {@return elements of a group}
+        public int length() {
+            return x.width() / groups;
+        }
+
+        @Override
+        public String kind() {
+            return "transpose";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+    }
+
+    /// Multiplies by a matrix that is stored the other way round: `out[t, c] = sum_r x[t, r] * weight[r, c]`.
+    ///
+    /// @param x `[T, rows]`
+    /// @param weight `[rows, cols]`
+    /// @param out `[T, cols]`
+    record TransposedLinear(Value x, Weight weight, Value out) implements PartOp {
+        /// Checks the shapes.
+        public TransposedLinear {
+            boolean fits =
+                    weight.slices() == 1 && x.width() == weight.rows() && out.width() == weight.cols();
+            Shapes.check(fits, "transposed_linear", "has weight " + weight + ", which does not fit its input " + x, out);
+        }
+
+        @Override
+        public String kind() {
+            return "transposed_linear";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of(weight);
+        }
+    }
 }

@@ -9,7 +9,8 @@ import java.util.Optional;
 ///
 /// Pair `i` of `ropeDim / 2` is rotated by `position * frequency(i) / factor[i]`, and both of its elements are
 /// multiplied by `attentionFactor`. [#frequency(int)] is `freqScale * freqBase^(-2i / ropeDim)`, changed by
-/// [Yarn] if that is there.
+/// [Yarn] if that is there. With [#turns()] each pair has a coordinate of the token in place of its position, and
+/// the number of another pair in place of `i` in its frequency: so tokens that stand in a picture are rotated.
 public final class RopeParams {
     /// Which two elements of a head are rotated together.
     public enum Pairing {
@@ -38,10 +39,26 @@ public final class RopeParams {
         }
     }
 
+    /// What a pair is rotated by.
+    ///
+    /// @param axis which coordinate of the token ([dev.tenon.api.device.StepInput#coordinate])
+    /// @param order the pair that has the frequency where there are no turns, 0-based
+    public record Turn(int axis, int order) {
+        /// Checks the numbers.
+        public Turn {
+            if (axis < 0 || order < 0) {
+                throw new IllegalArgumentException("turn along axis " + axis + " with order " + order
+                        + "; expected numbers from 0");
+            }
+        }
+    }
+
     private final int headDim;
     private final Pairing pairing;
     private final float freqBase;
     private final int ropeDim;
+    private final List<Turn> turns;
+    private final int span;
     private final float freqScale;
     private final Optional<Weight> freqFactors;
     private final Optional<Yarn> yarn;
@@ -52,6 +69,8 @@ public final class RopeParams {
         this.pairing = builder.pairing;
         this.freqBase = builder.freqBase;
         this.ropeDim = builder.ropeDim;
+        this.turns = builder.turns;
+        this.span = builder.span == 0 ? builder.ropeDim : builder.span;
         this.freqScale = builder.freqScale;
         this.freqFactors = builder.freqFactors;
         this.yarn = builder.yarn;
@@ -71,6 +90,8 @@ public final class RopeParams {
     public Builder toBuilder() {
         Builder builder = new Builder(headDim, pairing, freqBase);
         builder.ropeDim = ropeDim;
+        builder.turns = turns;
+        builder.span = span;
         builder.freqScale = freqScale;
         builder.freqFactors = freqFactors;
         builder.yarn = yarn;
@@ -98,6 +119,16 @@ public final class RopeParams {
         return ropeDim;
     }
 
+    /// {@return what each pair is rotated by, `ropeDim / 2` of them; empty where all are by the position}
+    public List<Turn> turns() {
+        return turns;
+    }
+
+    /// {@return elements that are paired among themselves: `ropeDim`, or a part of it of which there are several}
+    public int span() {
+        return span;
+    }
+
     /// {@return the factor on positions; 1 unless linear scaling is used}
     public float freqScale() {
         return freqScale;
@@ -123,7 +154,8 @@ public final class RopeParams {
     ///
     /// @param pair 0 to `ropeDim / 2 - 1`
     public double frequency(int pair) {
-        double frequency = freqScale * Math.pow(freqBase, -2.0 * pair / ropeDim);
+        int order = turns.isEmpty() ? pair : turns.get(pair).order();
+        double frequency = freqScale * Math.pow(freqBase, -2.0 * order / ropeDim);
         if (yarn.isEmpty()) {
             return frequency;
         }
@@ -156,7 +188,8 @@ public final class RopeParams {
     }
 
     private List<Object> values() {
-        return List.of(headDim, pairing, freqBase, ropeDim, freqScale, freqFactors, yarn, attentionFactor);
+        return List.of(
+                headDim, pairing, freqBase, ropeDim, turns, span, freqScale, freqFactors, yarn, attentionFactor);
     }
 
     /// Builds one. Not safe for several threads.
@@ -165,6 +198,8 @@ public final class RopeParams {
         private final Pairing pairing;
         private final float freqBase;
         private int ropeDim;
+        private List<Turn> turns = List.of();
+        private int span;
         private float freqScale = 1;
         private Optional<Weight> freqFactors = Optional.empty();
         private Optional<Yarn> yarn = Optional.empty();
@@ -183,6 +218,24 @@ public final class RopeParams {
         /// @return this
         public Builder ropeDim(int elements) {
             this.ropeDim = elements;
+            return this;
+        }
+
+        /// Sets what each pair is rotated by; the position by default.
+        ///
+        /// @param turns one for each pair, or none
+        /// @return this
+        public Builder turns(List<Turn> turns) {
+            this.turns = List.copyOf(turns);
+            return this;
+        }
+
+        /// Sets how many elements are paired among themselves; all that are rotated by default.
+        ///
+        /// @param elements an even number, of which `ropeDim` is a multiple
+        /// @return this
+        public Builder span(int elements) {
+            this.span = elements;
             return this;
         }
 
@@ -233,6 +286,14 @@ public final class RopeParams {
                     && (!freqFactors.get().isVector() || freqFactors.get().cols() != ropeDim / 2)) {
                 throw new IllegalArgumentException(
                         "rope factors " + freqFactors.get() + " are not one for each of " + ropeDim / 2 + " pairs");
+            }
+            if (!turns.isEmpty() && turns.size() != ropeDim / 2 || !turns.isEmpty() && yarn.isPresent()) {
+                throw new IllegalArgumentException(turns.size() + " turns, " + yarn + "; expected one for each of "
+                        + ropeDim / 2 + " pairs, and no YaRN");
+            }
+            if (span != 0 && (span < 2 || span % 2 != 0 || ropeDim % span != 0)) {
+                throw new IllegalArgumentException(
+                        "pairs within " + span + " elements do not fit a rope dimension of " + ropeDim);
             }
             return new RopeParams(this);
         }

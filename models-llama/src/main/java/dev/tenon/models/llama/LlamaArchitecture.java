@@ -53,6 +53,9 @@ public final class LlamaArchitecture implements ModelArchitecture {
 
         Weight embedding = new Weight("token_embd.weight", c.embeddingLength(), c.vocabularySize());
         Value x = g.embedding("embd", embedding); //                                                  [T, E]
+        if (source.rowWidth() > 0) {
+            x = g.replaceRows("inputs", x);
+        }
         for (int layer = 0; layer < c.blockCount(); layer++) {
             String blk = "blk." + layer + ".";
 

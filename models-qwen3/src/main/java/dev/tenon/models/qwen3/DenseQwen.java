@@ -26,8 +26,8 @@ final class DenseQwen {
         ModelKeys keys = ModelKeys.of(source);
         ExpertShape.none(keys);
         ModelConfig c = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
-        Optional<RopeParams> rope =
-                Optional.of(RopeKeys.read(keys, c, Pairing.HALF_SPLIT).build());
+        RopeParams.Builder plain = RopeKeys.read(keys, c, Pairing.HALF_SPLIT);
+        Optional<RopeParams> rope = Optional.of(RopeKeys.alongAxes(keys, plain, c.ropeDim() / 2, true).build());
         DecoderBlocks d = variant.apply(new DecoderBlocks(source, c));
 
         Value x = d.embedding(); //                                                                   [T, E]
@@ -41,7 +41,7 @@ final class DenseQwen {
 
             normed = d.rmsNorm(blk + "ffn_norm", x);
             Value forward = d.gated(blk, "", normed, c.feedForwardLength(), Activation.SILU);
-            x = d.graph().add(blk + "ffn_residual", x, forward); //                                   [T, E]
+            x = d.deepened(layer, d.graph().add(blk + "ffn_residual", x, forward)); //                [T, E]
         }
         Value hidden = d.hidden(x); //                                                                [L, E]
         if (source.has("cls.output.weight")) {

@@ -84,7 +84,8 @@ final class GatedDeltaGraph {
     }
 
     private RopeParams rope() {
-        return RopeKeys.read(keys, c, Pairing.HALF_SPLIT).build();
+        RopeParams.Builder plain = RopeKeys.read(keys, c, Pairing.HALF_SPLIT);
+        return RopeKeys.alongAxes(keys, plain, c.ropeDim() / 2, true).build();
     }
 
     private Value withForward(String blk, Value x) {

@@ -50,6 +50,9 @@ public final class DecoderBlocks {
     private final List<String> always = new ArrayList<>();
     /// Products with whole fused matrices that have a bias, by tensor and input.
     private final Map<List<Object>, Value> fusedProducts = new HashMap<>();
+    /// The rows that come with tokens, once they are needed whole.
+    private Value rows;
+
     private Norm norm = Norm.RMS;
     private Optional<QkNorm> qkNorm = Optional.empty();
 
@@ -147,9 +150,34 @@ public final class DecoderBlocks {
         return new Weight("token_embd.weight", config.embeddingLength(), config.vocabularySize());
     }
 
-    /// {@return the embeddings of the tokens, `[T, E]`}
+    /// {@return the embeddings of the tokens, or the rows that come with them ([ModelSource#rowWidth()]), `[T, E]`}
     public Value embedding() {
-        return graph.embedding("embd", embeddingTable());
+        return orRows(graph.embedding("embd", embeddingTable()));
+    }
+
+    /// {@return something of embeddings, or the rows that come with tokens where the model takes such; for an
+    ///     architecture that changes embeddings, but not these}
+    ///
+    /// @param x `[T, E]`
+    public Value orRows(Value x) {
+        return source.rowWidth() == 0 ? x : graph.replaceRows("inputs", x);
+    }
+
+    /// {@return the residual stream after a layer, with the part of the rows that is for it (deepstack): what comes
+    ///     after the first `E` elements is cut into parts of `E`, one for each of the first layers}
+    ///
+    /// @param layer which one, 0-based
+    /// @param x `[T, E]`
+    public Value deepened(int layer, Value x) {
+        int width = config.embeddingLength();
+        if ((layer + 2L) * width > source.rowWidth()) {
+            return x;
+        }
+        if (rows == null) {
+            rows = graph.givenRows("rows", source.rowWidth());
+        }
+        String name = LAYER_PREFIX + layer + ".deepened";
+        return graph.add(name, x, graph.slice(name + "_rows", rows, 1, (layer + 1) * width, width));
     }
 
     /// {@return the norm of whole rows that the architecture uses ([#norms(Norm)])}

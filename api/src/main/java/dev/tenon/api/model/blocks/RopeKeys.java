@@ -2,11 +2,13 @@ package dev.tenon.api.model.blocks;
 
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
+import dev.tenon.api.graph.RopeParams.Turn;
 import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelKeys;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /// The rotation that the keys `rope.*` of a file ask for.
 public final class RopeKeys {
@@ -15,6 +17,10 @@ public final class RopeKeys {
 
     private static final String LONG = "rope_factors_long.weight";
     private static final String SHORT = "rope_factors_short.weight";
+
+    private static final String SECTIONS = "rope.dimension_sections";
+    /// Those that a token has a coordinate on; sections may be one more, where it is 0.
+    private static final int AXES = 3;
 
     private RopeKeys() {}
 
@@ -56,6 +62,40 @@ public final class RopeKeys {
             default -> throw keys.unsupported("rope.scaling.type", type, "none, linear, yarn and longrope");
         }
         return rope.attentionFactor(keys.numberOr("rope.scaling.attn_factor", magnitude, MIN_FACTOR, MAX_FACTOR));
+    }
+
+    /// Has pairs turn along the axes of time, height and width where rows of pictures may come
+    /// ([dev.tenon.api.model.ModelSource#rowWidth()]) and the file says which (`rope.dimension_sections`, M-RoPE). With
+    /// texts alone all three are the position, so nothing is said then.
+    ///
+    /// @param keys the file's keys
+    /// @param rope the rotation, to which this is added
+    /// @param pairs how many pairs there are
+    /// @param interleaved whether axes take turns from pair to pair; otherwise each has a run of pairs
+    /// @return the same builder
+    /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-002`) if the sections are impossible
+    public static RopeParams.Builder alongAxes(
+            ModelKeys keys, RopeParams.Builder rope, int pairs, boolean interleaved) {
+        if (keys.source().rowWidth() == 0 || !keys.has(SECTIONS)) {
+            return rope;
+        }
+        int[] sections = keys.perLayer(SECTIONS, AXES + 1, 0, pairs);
+        return rope.turns(IntStream.range(0, pairs)
+                .mapToObj(i -> new Turn(interleaved ? turnsOver(sections, i) : runsOver(sections, i), i))
+                .toList());
+    }
+
+    private static int turnsOver(int[] sections, int pair) {
+        int axis = pair % AXES;
+        return pair < AXES * sections[axis] ? axis : AXES;
+    }
+
+    private static int runsOver(int[] sections, int pair) {
+        int axis = 0;
+        for (int end = sections[0]; axis < AXES && pair >= end; end += sections[axis]) {
+            axis++;
+        }
+        return axis;
     }
 
     private static String type(ModelKeys keys) {

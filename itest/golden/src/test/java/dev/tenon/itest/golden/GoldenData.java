@@ -125,7 +125,7 @@ final class GoldenData {
         return architecture(file).head(source(file));
     }
 
-    private static ModelArchitecture architecture(GgufFile file) {
+    static ModelArchitecture architecture(GgufFile file) {
         String id = file.metadata().requiredString("general.architecture");
         return ServiceLoader.load(ModelArchitecture.class).stream()
                 .map(ServiceLoader.Provider::get)
@@ -134,7 +134,7 @@ final class GoldenData {
                 .orElseThrow(() -> new AssertionError("no bundle serves " + id));
     }
 
-    private static ModelSource source(GgufFile file) {
+    static ModelSource source(GgufFile file) {
         Map<String, TensorInfo> tensors =
                 file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
         return new ModelSource(file.metadata(), tensors);

@@ -49,6 +49,7 @@ public final class Gemma3Architecture implements ModelArchitecture {
                     GemmaBlocks.params(d, "blk." + layer + ".", LAYERS_OF_27B)
                             .softCap(scoreCap)
                             .slidingWindow(kinds.window(layer))
+                            .spans(keys.source().rowWidth() > 0)
                             .build(),
                     kinds.rope(layer)); //                                                            [T, E]
         }

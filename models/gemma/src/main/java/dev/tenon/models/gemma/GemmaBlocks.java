@@ -19,10 +19,11 @@ final class GemmaBlocks {
 
     private GemmaBlocks() {}
 
-    /// The embeddings, scaled, `[T, E]`.
+    /// The embeddings, scaled, or rows that come with tokens, which are not, `[T, E]`.
     static Value embedding(DecoderBlocks d) {
         float root = (float) Math.sqrt(d.config().embeddingLength());
-        return d.graph().scale("embd_scaled", d.embedding(), root);
+        Value embedded = d.graph().embedding("embd", d.embeddingTable());
+        return d.orRows(d.graph().scale("embd_scaled", embedded, root));
     }
 
     /// One layer, `[T, E]`.

@@ -5,10 +5,13 @@ import dev.tenon.api.graph.RopeParams;
 
 /// Sines and cosines of a step's positions, shared by all layers that rotate alike.
 ///
-/// Angles are computed in double: `position * frequency(i) / factor[i]`.
+/// Angles are computed in double: `position * frequency(i) / factor[i]`, with a coordinate in place of the position where
+/// the pair has an axis.
 public final class RopeTable {
     private final int pairs;
     private final double[] frequency;
+    /// The axis of each pair; null where all are rotated by the position.
+    private final int[] axes;
     private final float factor;
     private final float[] cos;
     private final float[] sin;
@@ -22,6 +25,9 @@ public final class RopeTable {
     public RopeTable(RopeParams params, float[] factors, float[] cos, float[] sin) {
         this.pairs = params.ropeDim() / 2;
         this.frequency = new double[pairs];
+        this.axes = params.turns().isEmpty()
+                ? null
+                : params.turns().stream().mapToInt(RopeParams.Turn::axis).toArray();
         this.factor = params.attentionFactor();
         this.cos = cos;
         this.sin = sin;
@@ -38,7 +44,7 @@ public final class RopeTable {
         for (int t = 0; t < input.tokenCount(); t++) {
             double position = input.position(t);
             for (int i = 0; i < pairs; i++) {
-                double angle = position * frequency[i];
+                double angle = (axes == null ? position : input.coordinate(t, axes[i])) * frequency[i];
                 cos[t * pairs + i] = (float) (Math.cos(angle) * factor);
                 sin[t * pairs + i] = (float) (Math.sin(angle) * factor);
             }
@@ -56,14 +62,18 @@ public final class RopeTable {
     public void head(int token, RopeParams params, float[] x, int xOffset, float[] out, int outOffset) {
         boolean interleaved = params.pairing() == RopeParams.Pairing.INTERLEAVED;
         int step = interleaved ? 2 : 1;
-        int other = interleaved ? 1 : pairs;
-        for (int i = 0; i < pairs; i++) {
-            float c = cos[token * pairs + i];
-            float s = sin[token * pairs + i];
-            float a = x[xOffset + i * step];
-            float b = x[xOffset + i * step + other];
-            out[outOffset + i * step] = a * c - b * s;
-            out[outOffset + i * step + other] = a * s + b * c;
+        int half = params.span() / 2;
+        int other = interleaved ? 1 : half;
+        for (int first = 0; first < pairs; first += half) {
+            for (int i = first; i < first + half; i++) {
+                float c = cos[token * pairs + i];
+                float s = sin[token * pairs + i];
+                int at = 2 * first + (i - first) * step;
+                float a = x[xOffset + at];
+                float b = x[xOffset + at + other];
+                out[outOffset + at] = a * c - b * s;
+                out[outOffset + at + other] = a * s + b * c;
+            }
         }
         if (x != out || xOffset != outOffset) {
             int rest = 2 * pairs;

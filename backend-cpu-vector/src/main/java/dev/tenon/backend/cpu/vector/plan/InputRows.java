@@ -3,7 +3,9 @@ package dev.tenon.backend.cpu.vector.plan;
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.GivenRows;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.ReplaceRows;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.backend.cpu.vector.memory.Activations;
@@ -24,7 +26,9 @@ final class InputRows {
             OpRow.plain(CoreOp.PositionEmbedding.class, InputRows::positionEmbedding),
             OpRow.plain(CoreOp.Repeat.class, InputRows::repeat),
             OpRow.fast(GivenRows.class, InputRows::given),
+            OpRow.fast(ReplaceRows.class, InputRows::replace),
             OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
+            OpRow.fast(JoinRows.class, InputRows::joinRows),
             OpRow.plain(CoreOp.Pool.class, InputRows::pool),
             OpRow.fast(CentredConvolution.class, InputRows::convolution));
 
@@ -77,9 +81,34 @@ final class InputRows {
         to.add(g, g.out().name(), Lowering.JAVA, new CpuRows(out, copy));
     }
 
+    private static void replace(ReplaceRows op, Lowering to) {
+        Activations x = to.pool.get(op.x());
+        Activations out = to.pool.define(op.out(), false);
+        CpuRows.Function copy = (c, t, scratch) -> {
+            float[] row = c.input().row(t);
+            int at = t * out.width;
+            System.arraycopy(row == null ? x.data : row, row == null ? at : 0, out.data, at, out.width);
+        };
+        to.add(op, op.out().name(), Lowering.JAVA, new CpuRows(out, copy));
+    }
+
     private static void selectRows(CoreOp.SelectRows s, Lowering to) {
         Activations x = to.pool.get(s.x());
         to.add(s, s.out().name(), Lowering.JAVA, new CpuSelectRows(x, to.pool.define(s.out(), true)));
+    }
+
+    private static void joinRows(JoinRows j, Lowering to) {
+        Activations x = to.pool.get(j.x());
+        Activations out = to.pool.define(j.out(), true);
+        CpuRows.Function row = (c, r, scratch) -> {
+            int first = c.token(true, r) - j.count() + 1;
+            if (first < c.sequenceStart(c.token(true, r))) {
+                throw new IllegalArgumentException("join_rows of " + j.count() + " rows at index " + c.token(true, r)
+                        + " of a step; expected as many of the sequence up to there");
+            }
+            System.arraycopy(x.data, first * x.width, out.data, r * out.width, out.width);
+        };
+        to.add(j, j.out().name(), Lowering.JAVA, new CpuRows(out, row));
     }
 
     private static void convolution(CentredConvolution op, Lowering to) {

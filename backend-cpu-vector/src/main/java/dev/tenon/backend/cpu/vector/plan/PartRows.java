@@ -31,6 +31,8 @@ final class PartRows {
                     null,
                     false),
             OpRow.fast(PartOp.GroupMean.class, PartRows::groupMean),
+            OpRow.fast(PartOp.Transpose.class, PartRows::transpose),
+            OpRow.plain(PartOp.TransposedLinear.class, PartRows::transposedLinear),
             new OpRow<>(PartOp.HeadLinear.class, PartRows::heads, PartRows::headLinear));
 
     private PartRows() {}
@@ -131,6 +133,41 @@ final class PartRows {
             }
         };
         to.add(op, op.out().name(), Lowering.JAVA, new CpuRows(out, row));
+    }
+
+    private static void transpose(PartOp.Transpose op, Lowering to) {
+        Activations x = to.pool.get(op.x());
+        Activations out = to.pool.define(op.out(), x.selected);
+        int groups = op.groups();
+        int length = op.length();
+        CpuRows.Function row = (c, t, scratch) -> {
+            int at = t * out.width;
+            for (int g = 0; g < groups; g++) {
+                for (int i = 0; i < length; i++) {
+                    out.data[at + i * groups + g] = x.data[at + g * length + i];
+                }
+            }
+        };
+        to.add(op, op.out().name(), Lowering.JAVA, new CpuRows(out, row));
+    }
+
+    /// Decodes the matrix once, as float32: its rows are added up, each times an element of `x`.
+    private static void transposedLinear(PartOp.TransposedLinear op, Lowering to) {
+        Activations x = to.pool.get(op.x());
+        Activations out = to.pool.define(op.out(), x.selected);
+        float[] matrix = to.binder.vector(op.weight());
+        to.reads(4L * op.weight().rows() * op.weight().cols());
+        CpuRows.Function row = (c, t, scratch) -> {
+            int at = t * out.width;
+            Arrays.fill(out.data, at, at + out.width, 0);
+            for (int r = 0; r < x.width; r++) {
+                float factor = x.data[t * x.width + r];
+                for (int i = 0; i < out.width; i++) {
+                    out.data[at + i] += factor * matrix[r * out.width + i];
+                }
+            }
+        };
+        to.addPlain(op, op.weight().name(), new CpuRows(out, row));
     }
 
     private static Support heads(PartOp.HeadLinear op, OpSupport judge) {

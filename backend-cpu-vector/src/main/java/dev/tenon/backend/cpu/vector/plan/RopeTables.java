@@ -20,6 +20,7 @@ final class RopeTables {
     private record Key(
             int ropeDim,
             float freqBase,
+            List<RopeParams.Turn> turns,
             float freqScale,
             Optional<Weight> freqFactors,
             Optional<RopeParams.Yarn> yarn,
@@ -36,7 +37,8 @@ final class RopeTables {
 
     /// {@return the table of a rotation}
     RopeTable of(RopeParams p) {
-        Key key = new Key(p.ropeDim(), p.freqBase(), p.freqScale(), p.freqFactors(), p.yarn(), p.attentionFactor());
+        Key key = new Key(
+                p.ropeDim(), p.freqBase(), p.turns(), p.freqScale(), p.freqFactors(), p.yarn(), p.attentionFactor());
         return tables.computeIfAbsent(key, _ -> {
             float[] factors = p.freqFactors().map(binder::vector).orElse(new float[0]);
             long length = (long) maxTokens * (p.ropeDim() / 2);

@@ -177,7 +177,7 @@ public record CpuAttention(
         int stride = AttentionMath.aligned(op.valueLength());
         loadQueries(c, first, end, head, tiles.q());
         tiles.total().clear(rows, stride);
-        int firstSegment = op.params().firstSeen(c.input().position(first)) / SEGMENT;
+        int firstSegment = firstSeen(c, first) / SEGMENT;
         int lastSegment = lastSeen(c, end - 1) / SEGMENT;
         for (int s = firstSegment; s <= lastSegment; s++) {
             segment(c, first, end, head, s, tiles, thread);
@@ -208,7 +208,7 @@ public record CpuAttention(
         tiles.segment().clear((end - first) * group, stride);
         int[] table = cache.table(c.input(), c.input().sequence(first));
         int lastPosition = lastSeen(c, end - 1);
-        int firstSeen = op.params().firstSeen(c.input().position(first));
+        int firstSeen = firstSeen(c, first);
         int firstPage = Math.max(firstSeen / CpuKv.TOKENS, segment * SEGMENT_PAGES);
         int lastPage = Math.min(lastPosition / CpuKv.TOKENS, (segment + 1) * SEGMENT_PAGES - 1);
         for (int index = firstPage; index <= lastPage; index++) {
@@ -354,15 +354,25 @@ public record CpuAttention(
     }
 
     private int seenFrom(StepContext c, int token, int base) {
-        return Math.max(op.params().firstSeen(c.input().position(token)) - base, 0);
+        return Math.max(firstSeen(c, token) - base, 0);
     }
 
     private int seenTo(StepContext c, int token, int base) {
         return Math.min(lastSeen(c, token) + 1 - base, CpuKv.TOKENS);
     }
 
+    /// No token of a sequence sees an earlier position than one before it, or a later one than one after it.
+    private int firstSeen(StepContext c, int token) {
+        return op.params().spans() && !op.params().causal()
+                ? c.input().spanStart(token)
+                : op.params().firstSeen(c.input().position(token));
+    }
+
     private int lastSeen(StepContext c, int token) {
         int position = c.input().position(token);
+        if (op.params().spans()) {
+            return c.input().spanEnd(token);
+        }
         return op.params().causal()
                 ? position
                 : op.params().lastSeen(position, c.input().position(c.sequenceEnd(token) - 1));

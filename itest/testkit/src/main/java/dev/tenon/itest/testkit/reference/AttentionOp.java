@@ -94,6 +94,10 @@ record AttentionOp(CoreOp.Attention op, Optional<double[]> sinks, float[] bias) 
     private double[] row(double[] q, double[] positions, int position, int last, KvStore kv) {
         int from = op.params().firstSeen(position);
         int to = op.params().lastSeen(position, last) + 1;
+        if (op.params().spans()) {
+            from = op.params().causal() ? from : kv.span(position)[0];
+            to = kv.span(position)[1] + 1;
+        }
         int length = op.valueLength();
         double[] out = new double[op.out().width()];
         IntPredicate attended =

@@ -40,6 +40,21 @@ public interface KvStore {
         return null;
     }
 
+    /// {@return where the token at a position stands on an axis}
+    ///
+    /// @param position one of the step
+    /// @param axis which one, 0-based
+    default int coordinate(int position, int axis) {
+        return axis < 3 ? position : 0;
+    }
+
+    /// {@return the first and the last position of a token's span}
+    ///
+    /// @param position one of the step
+    default int[] span(int position) {
+        return new int[] {position, position};
+    }
+
     /// {@return the value row of a position}
     ///
     /// @param layer KV cache layer

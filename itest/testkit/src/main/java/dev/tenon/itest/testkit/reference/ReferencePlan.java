@@ -15,6 +15,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.Value;
@@ -66,13 +67,16 @@ final class ReferencePlan implements Plan, KvPages {
         int layers = graph.cacheLayers().size();
         keys = new double[layers][pages * PER_PAGE][];
         values = new double[layers][pages * PER_PAGE][];
-        vocabularySize = ((CoreOp.Embedding) graph.ops().getFirst()).table().rows();
+        // Without a table of tokens any will do.
+        vocabularySize = graph.ops().getFirst() instanceof CoreOp.Embedding e ? e.table().rows() : Integer.MAX_VALUE;
         for (int slot = 0; slot < slotCount(request); slot++) {
             slots.add(new HashMap<>());
         }
         Set<Value> chosen = new HashSet<>();
         for (Op op : graph.ops()) {
-            if (op instanceof CoreOp.SelectRows || op.inputs().stream().anyMatch(chosen::contains)) {
+            if (op instanceof CoreOp.SelectRows
+                    || op instanceof JoinRows
+                    || op.inputs().stream().anyMatch(chosen::contains)) {
                 chosen.addAll(op.outputs());
             }
         }
@@ -258,9 +262,23 @@ final class ReferencePlan implements Plan, KvPages {
             return values[layer][slot(position)];
         }
 
+        private int token(int position) {
+            return first + position - input.position(first);
+        }
+
         @Override
         public float[] given(int position) {
-            return input.row(first + position - input.position(first));
+            return input.row(token(position));
+        }
+
+        @Override
+        public int coordinate(int position, int axis) {
+            return input.coordinate(token(position), axis);
+        }
+
+        @Override
+        public int[] span(int position) {
+            return new int[] {input.spanStart(token(position)), input.spanEnd(token(position))};
         }
 
         @Override

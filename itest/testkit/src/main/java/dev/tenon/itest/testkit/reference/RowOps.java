@@ -3,9 +3,11 @@ package dev.tenon.itest.testkit.reference;
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.GivenRows;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.ReplaceRows;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.itest.testkit.reference.DecodedWeights.Matrix;
@@ -50,6 +52,12 @@ final class RowOps {
             OpReference.row(PartOp.GroupMean.class, (m, in, _, _) -> groupMean(m, in[0]))
                     .terms(PartOp.GroupMean::length)
                     .enlarging(_ -> true),
+            OpReference.row(PartOp.Transpose.class, (r, in, _, _) -> transpose(in[0], r.groups())),
+            OpReference.row(
+                            PartOp.TransposedLinear.class,
+                            (l, in, step, _) -> transposedLinear(in[0], step.weights.matrix(l.weight(), 0)))
+                    .terms(l -> l.weight().rows())
+                    .enlarging(_ -> true),
             OpReference.row(PartOp.Slice.class, (s, in, _, _) -> slice(s, in[0])),
             OpReference.row(PartOp.Join.class, (j, in, _, _) -> join(in[0], in[1], j.groups())),
             OpReference.row(PartOp.HeadLinear.class, (l, in, step, _) -> headLinear(l.weight(), in[0], step.weights))
@@ -67,7 +75,10 @@ final class RowOps {
             OpReference.row(CoreOp.Rope.class, (r, in, step, t) -> rope(r.params(), in[0], step, t))
                     .terms(_ -> 2)
                     .losing(0x1p-24),
+            OpReference.row(
+                    ReplaceRows.class, (r, in, step, t) -> replaced(in[0], step.kv.given(step.position(t)))),
             OpReference.row(CoreOp.SelectRows.class, (_, in, _, _) -> in[0]),
+            OpReference.of(JoinRows.class, (j, in, _) -> new double[][][] {joined(in[0], j.count())}),
             OpReference.of(CentredConvolution.class, RowOps::centred).terms((c, _) -> c.taps()),
             OpReference.of(CoreOp.Pool.class, RowOps::pool).terms((_, tokens) -> tokens));
 
@@ -213,6 +224,44 @@ final class RowOps {
         return out;
     }
 
+    private static double[] replaced(double[] x, float[] row) {
+        double[] out = x.clone();
+        for (int i = 0; row != null && i < out.length; i++) {
+            out[i] = row[i];
+        }
+        return out;
+    }
+
+    private static double[] transpose(double[] x, int groups) {
+        double[] out = new double[x.length];
+        for (int i = 0; i < x.length; i++) {
+            out[i % (x.length / groups) * groups + i / (x.length / groups)] = x[i];
+        }
+        return out;
+    }
+
+    private static double[] transposedLinear(double[] x, Matrix weight) {
+        double[] out = new double[weight.cols()];
+        for (int r = 0; r < x.length; r++) {
+            for (int c = 0; c < out.length; c++) {
+                out[c] += weight.at(r, c) * x[r];
+            }
+        }
+        return out;
+    }
+
+    /// Zeros stand for rows before the first one; a row with such is of no use.
+    private static double[][] joined(double[][] rows, int count) {
+        int width = rows[0].length;
+        double[][] out = new double[rows.length][count * width];
+        for (int t = 0; t < rows.length; t++) {
+            for (int i = Math.max(0, count - 1 - t); i < count; i++) {
+                System.arraycopy(rows[t - count + 1 + i], 0, out[t], i * width, width);
+            }
+        }
+        return out;
+    }
+
     private static double[] linear(double[] x, Matrix weight, Optional<double[]> bias) {
         double[] out = bias.orElseGet(() -> new double[weight.rows()]);
         for (int r = 0; r < out.length; r++) {
@@ -225,14 +274,18 @@ final class RowOps {
 
     private static double[] rope(RopeParams params, double[] x, Step step, int t) {
         Optional<double[]> factors = params.freqFactors().map(step::vector);
-        int position = step.position(t);
         int pairs = params.ropeDim() / 2;
+        int half = params.span() / 2;
         double[] out = x.clone();
         for (int head = 0; head < x.length; head += params.headDim()) {
             for (int i = 0; i < pairs; i++) {
                 boolean interleaved = params.pairing() == RopeParams.Pairing.INTERLEAVED;
-                int first = head + (interleaved ? 2 * i : i);
-                int second = head + (interleaved ? 2 * i + 1 : i + pairs);
+                int first = head + (interleaved ? 2 * i : i / half * 2 * half + i % half);
+                int second = first + (interleaved ? 1 : half);
+                int position = step.position(t);
+                if (!params.turns().isEmpty()) {
+                    position = step.kv.coordinate(position, params.turns().get(i).axis());
+                }
                 double angle = position * params.frequency(i) / (factors.isPresent() ? factors.get()[i] : 1);
                 double cos = Math.cos(angle) * params.attentionFactor();
                 double sin = Math.sin(angle) * params.attentionFactor();

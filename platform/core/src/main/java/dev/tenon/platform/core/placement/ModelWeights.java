@@ -112,10 +112,13 @@ public final class ModelWeights implements Weights {
     }
 
     /// Matrices may have lengths of 1 in any place; the matrices of experts are one dimension of their own. Those of
-    /// one element may be a vector.
+    /// one element may be a vector, and the kernels of a convolution are rows of a matrix.
     private static boolean fits(TensorInfo info, Weight weight) {
         if (weight.slices() == 1) {
-            return info.cols() == weight.cols() && info.rows() == weight.rows();
+            return info.cols() == weight.cols() && info.rows() == weight.rows()
+                    || info.shape().size() == 4
+                            && info.shape().getLast() == weight.tensorRows()
+                            && info.elements() == weight.tensor().elements();
         }
         boolean numbers = weight.cols() == 1 && weight.tensorRows() == 1;
         return info.shape().equals(numbers ? List.of((long) weight.slices()) : shape(weight));

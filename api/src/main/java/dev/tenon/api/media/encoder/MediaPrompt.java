@@ -1,0 +1,30 @@
+package dev.tenon.api.media.encoder;
+
+import org.osgi.annotation.versioning.ProviderType;
+
+/// What stands in a prompt in the place of a picture or a sound: a [MediaLayout] says it, piece by piece.
+@ProviderType
+public interface MediaPrompt {
+    /// Adds a text of its own, in which names of special tokens are those tokens.
+    ///
+    /// @param text such as `<start_of_image>`
+    void text(String text);
+
+    /// Adds one token by its text, as it is in the vocabulary.
+    ///
+    /// @param token such as a line feed
+    /// @throws dev.tenon.api.error.ModelFormatException if the vocabulary does not have it
+    void token(String token);
+
+    /// Adds the rows that the encoder makes in one step.
+    ///
+    /// @param step what it is given
+    /// @param columns how many of the rows are beside each other in the picture; as many as there are, for a sound
+    /// @param together whether each row sees all of them, and not only those before it
+    void rows(EncoderStep step, int columns, boolean together);
+
+    /// Adds a row that is no result of the encoder.
+    ///
+    /// @param row as wide as its results; borrowed
+    void row(float[] row);
+}

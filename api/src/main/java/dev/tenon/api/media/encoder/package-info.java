@@ -1,0 +1,11 @@
+/// Encoders of pictures and sounds: what makes rows that stand in a prompt where tokens stand.
+///
+/// May change incompatibly until 1.0: import `[0.1,0.2)`.
+@Version("0.1.0")
+@Export
+@NullMarked
+package dev.tenon.api.media.encoder;
+
+import org.jspecify.annotations.NullMarked;
+import org.osgi.annotation.bundle.Export;
+import org.osgi.annotation.versioning.Version;

@@ -1,0 +1,259 @@
+package dev.tenon.itest.golden;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.device.Backend;
+import dev.tenon.api.device.CompileRequest;
+import dev.tenon.api.device.Device;
+import dev.tenon.api.device.DeviceOptions;
+import dev.tenon.api.device.Plan;
+import dev.tenon.api.device.PlanOptions;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.device.StepInput;
+import dev.tenon.api.device.StepResult;
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.media.Picture;
+import dev.tenon.api.media.Size;
+import dev.tenon.api.media.encoder.EncoderDefinition;
+import dev.tenon.api.media.encoder.EncoderStep;
+import dev.tenon.api.media.encoder.EncoderTensors;
+import dev.tenon.api.media.encoder.MediaEncoder;
+import dev.tenon.api.media.encoder.MediaPrompt;
+import dev.tenon.api.text.Tokenizer;
+import dev.tenon.api.text.TokenizerProvider;
+import dev.tenon.backend.cpu.vector.CpuVectorBackend;
+import dev.tenon.itest.testkit.reference.ReferenceBackend;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import dev.tenon.platform.core.text.Tokenizers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/// Encoders of pictures give the truth of the golden files: what stands in a prompt, and the rows that the model reads.
+class VisionEncoderTests {
+    private static final List<String> MODELS = List.of("gemma3", "qwen3vl", "qwen35vl");
+    private static final double FLOATS = 1e-9;
+    /// Where activations are rounded to 8 bits.
+    private static final double ROUNDED = 5e-3;
+
+    private static final String PLACE = "<__media__>";
+
+    /// What computes, and how well.
+    ///
+    /// @param kernels of other bundles
+    /// @param rounds whether activations are rounded
+    private record Machine(Backend backend, List<KernelProvider> kernels, boolean rounds) {}
+
+    @TestFactory
+    Stream<DynamicTest> theReferenceGivesTheTruth() {
+        return on(new Machine(new ReferenceBackend(), List.of(), false));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> theVectorApiGivesTheTruth() {
+        return on(new Machine(new CpuVectorBackend(), List.of(), false));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> machineCodeGivesTheTruth() {
+        List<KernelProvider> kernels = ServiceLoader.load(KernelProvider.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .toList();
+        return on(new Machine(new CpuVectorBackend(), kernels, true));
+    }
+
+    private static Stream<DynamicTest> on(Machine machine) {
+        return MODELS.stream().map(name -> DynamicTest.dynamicTest(name, () -> run(name, machine)));
+    }
+
+    private static void run(String name, Machine machine) throws IOException {
+        try (GgufFile file = open(name + ".mmproj");
+                GgufFile text = open(name + ".text");
+                Device device = machine.backend()
+                        .open(DeviceOptions.builder().threads(2).build())) {
+            EncoderDefinition encoder = encoder(file, text);
+            int tokens = Math.min(encoder.mostTokens(), 4096);
+            PlanOptions options = PlanOptions.builder(tokens)
+                    .maxBatchTokens(tokens)
+                    .keyType(KvType.F32)
+                    .valueType(KvType.F32)
+                    .build();
+            try (Plan plan = device.compiler()
+                    .compile(CompileRequest.builder(encoder.graph(), GoldenData.weights(file), options)
+                            .kernels(machine.kernels())
+                            .build())) {
+                if (machine.rounds()) {
+                    assumeTrue(
+                            plan.report().kernels().stream()
+                                    .anyMatch(step -> step.kernel().contains("avx")),
+                            "no machine code here");
+                }
+                Tokenizer tokenizer = Tokenizers.create(
+                        text.metadata(),
+                        ServiceLoader.load(TokenizerProvider.class).stream()
+                                .map(ServiceLoader.Provider::get)
+                                .toList());
+                JsonNode json = GoldenData.json(GoldenData.file("vision/" + name + ".json"));
+                for (JsonNode image : json.get("images")) {
+                    check(name, image, machine, encoder, file, plan, tokenizer);
+                }
+            }
+        }
+    }
+
+    private static void check(
+            String name,
+            JsonNode image,
+            Machine machine,
+            EncoderDefinition encoder,
+            GgufFile file,
+            Plan plan,
+            Tokenizer tokenizer)
+            throws IOException {
+        String pictures = image.get("image").asText();
+        Laid laid = new Laid(plan, encoder.width(), tokenizer);
+        Map<String, float[]> tensors = new HashMap<>();
+        EncoderTensors decoded = tensor -> tensors.computeIfAbsent(tensor, each -> decode(file, each));
+        String[] texts = image.get("prompt").asText().split(PLACE, -1);
+        for (int i = 0; i < texts.length; i++) {
+            laid.text(texts[i]);
+            if (i + 1 < texts.length) {
+                encoder.layout().lay(picture(pictures.split("\\+")[i]), decoded, laid);
+            }
+        }
+        assertEquals(expected(image.get("layout")), laid.parts, name + " " + pictures);
+        float[] truth = GoldenData.floats(GoldenData.file("vision/" + name + "." + pictures + ".embd_f64.f32"));
+        float[] got = new float[truth.length];
+        for (int r = 0; r < laid.rows.size(); r++) {
+            System.arraycopy(laid.rows.get(r), 0, got, r * encoder.width(), encoder.width());
+        }
+        assertEquals(truth.length, laid.rows.size() * encoder.width());
+        double error = GoldenData.nmse(got, truth, 0);
+        double limit = machine.rounds()
+                ? Math.max(ROUNDED, 3 * image.get("nmse_embd_native_vs_f64").asDouble())
+                : FLOATS;
+        System.out.printf("%s %s NMSE %.3g (limit %.3g)%n", name, pictures, error, limit);
+        assertTrue(error <= limit, name + " " + pictures + ": NMSE " + error + " > " + limit);
+    }
+
+    /// {@return texts as ids, and how many rows stand between them}
+    private static List<Object> expected(JsonNode layout) {
+        List<Object> parts = new ArrayList<>();
+        for (JsonNode each : layout) {
+            if (each.has("ids")) {
+                for (int id : GoldenData.ints(each.get("ids"))) {
+                    parts.add(id);
+                }
+            } else {
+                parts.add("rows " + each.get("n_tokens").asInt());
+            }
+        }
+        return parts;
+    }
+
+    /// What a layout says.
+    private static final class Laid implements MediaPrompt {
+        private final Plan plan;
+        private final int width;
+        private final Tokenizer tokenizer;
+        final List<Object> parts = new ArrayList<>();
+        final List<float[]> rows = new ArrayList<>();
+
+        Laid(Plan plan, int width, Tokenizer tokenizer) {
+            this.plan = plan;
+            this.width = width;
+            this.tokenizer = tokenizer;
+        }
+
+        @Override
+        public void text(String text) {
+            Arrays.stream(tokenizer.encode(text, parts.isEmpty(), true)).forEach(parts::add);
+        }
+
+        @Override
+        public void token(String token) {
+            parts.add(IntStream.range(0, tokenizer.vocabularySize())
+                    .filter(id -> tokenizer.piece(id).equals(token))
+                    .findFirst()
+                    .orElseThrow());
+        }
+
+        @Override
+        public void rows(EncoderStep step, int columns, boolean together) {
+            StepInput input = new StepInput();
+            input.addSequence(
+                    IntStream.range(0, plan.kvPages().pageCount()).toArray());
+            step.addTo(input);
+            StepResult result = plan.run(input);
+            assertEquals(step.results(), result.rows());
+            for (int r = 0; r < result.rows(); r++) {
+                rows.add(new float[width]);
+                result.logits(r, rows.getLast());
+            }
+            count(result.rows());
+        }
+
+        @Override
+        public void row(float[] row) {
+            rows.add(row.clone());
+            count(1);
+        }
+
+        private void count(int more) {
+            int before = !parts.isEmpty() && parts.getLast() instanceof String last
+                    ? Integer.parseInt(last.substring("rows ".length()))
+                    : 0;
+            if (before > 0) {
+                parts.removeLast();
+            }
+            parts.add("rows " + (before + more));
+        }
+    }
+
+    private static float[] decode(GgufFile file, String tensor) {
+        TensorInfo info = file.tensor(tensor).orElseThrow(() -> new IllegalArgumentException("no tensor " + tensor));
+        float[] values = new float[Math.toIntExact(info.elements())];
+        GoldenData.weights(file).format(tensor).dequantize(file.data(info), 0, values, 0, values.length);
+        return values;
+    }
+
+    private static EncoderDefinition encoder(GgufFile file, GgufFile text) {
+        String id = file.metadata().requiredString("clip.projector_type");
+        MediaEncoder encoder = ServiceLoader.load(MediaEncoder.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(each -> each.id().equals(id))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no bundle has encoder " + id));
+        return encoder.define(
+                GoldenData.source(file),
+                GoldenData.architecture(text).define(GoldenData.source(text)).config());
+    }
+
+    private static GgufFile open(String name) {
+        return GgufReader.open(GoldenData.file("vision/" + name + ".gguf"), TensorTypes.of(GoldenData.FORMATS));
+    }
+
+    private static Picture picture(String name) throws IOException {
+        JsonNode size = GoldenData.json(GoldenData.file("vision/images/index.json"));
+        Path samples = GoldenData.file("vision/images/" + name + ".rgb");
+        JsonNode of = size.get(name);
+        return Picture.of(
+                new Size(of.get("width").asInt(), of.get("height").asInt()), Files.readAllBytes(samples));
+    }
+}

@@ -1,0 +1,114 @@
+package dev.tenon.models.qwen3;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RopeParams.Pairing;
+import dev.tenon.api.graph.RopeParams.Turn;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.media.Picture;
+import dev.tenon.api.media.PictureRule;
+import dev.tenon.api.media.Resampling;
+import dev.tenon.api.media.Resizing;
+import dev.tenon.api.media.SizeRule;
+import dev.tenon.api.media.encoder.EncoderDefinition;
+import dev.tenon.api.media.encoder.EncoderStep;
+import dev.tenon.api.media.encoder.EncoderTensors;
+import dev.tenon.api.media.encoder.MediaEncoder;
+import dev.tenon.api.media.encoder.MediaLayout;
+import dev.tenon.api.media.encoder.MediaPrompt;
+import dev.tenon.api.media.encoder.Patches;
+import dev.tenon.api.media.encoder.PositionTable;
+import dev.tenon.api.media.encoder.VisionBlocks;
+import dev.tenon.api.media.encoder.VisionBlocks.Norm;
+import dev.tenon.api.media.encoder.VisionKeys;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.osgi.service.component.annotations.Component;
+
+/// The `qwen3vl_merger` encoder of Qwen 3 VL and Qwen 3.5: four patches make a row; what some blocks see is part of it
+/// (deepstack), and added to the residual stream of the model.
+@Component(service = MediaEncoder.class, property = "media.encoder=qwen3vl_merger")
+@ServiceProvider(value = MediaEncoder.class, resolution = Resolution.OPTIONAL)
+public final class Qwen3VlEncoder implements MediaEncoder {
+    private static final int LEAST_ROWS = 8;
+    private static final int MOST_ROWS = 4096;
+    private static final float BASE = 10_000;
+
+    @Override
+    public String id() {
+        return "qwen3vl_merger";
+    }
+
+    @Override
+    public EncoderDefinition define(ModelSource source, ModelConfig text) {
+        VisionKeys keys = VisionKeys.of(source);
+        int side = keys.integerOr("spatial_merge_size", 2);
+        VisionBlocks v = new VisionBlocks(keys, Norm.LAYER);
+        GraphBuilder g = v.graph();
+        Value x = v.embedded(); //                                                                    [T, E]
+        AttentionParams all = v.attentionParams().build();
+        Optional<RopeParams> rope = Optional.of(rotation(keys.headLength()));
+        List<Value> deep = new ArrayList<>();
+        for (int layer = 0; layer < keys.blocks(); layer++) {
+            x = v.block(layer, x, all, rope);
+            String stack = "v.deepstack." + layer + ".";
+            if (v.has(stack + "fc1.weight")) {
+                Value joined = g.joinRows(stack + "joined", x, side * side);
+                joined = v.layerNorm(stack + "norm", joined, keys.eps());
+                Value hidden = g.activate(stack + "act", v.linear(stack + "fc1", joined), Activation.GELU_TANH);
+                deep.add(v.linear(stack + "fc2", hidden, text.embeddingLength()));
+            }
+        }
+        x = g.joinRows("joined", v.maybeNorm("v.post_ln", x), side * side); //                     [L, side^2 E]
+        x = g.activate("act", v.linear("mm.0", x), Activation.GELU_TANH);
+        x = v.linear("mm.2", x, text.embeddingLength());
+        for (Value each : deep) {
+            x = g.join(each.name() + "_joined", x, each, 1);
+        }
+        return new EncoderDefinition(g.build(x), MOST_ROWS * side * side, new Layout(keys, side));
+    }
+
+    /// The first half of a head's pairs turns by the row, the second by the column.
+    private static RopeParams rotation(int headLength) {
+        int half = headLength / 4;
+        List<Turn> turns = IntStream.range(0, headLength / 2)
+                .mapToObj(i -> new Turn(i / half, 2 * (i % half)))
+                .toList();
+        return RopeParams.builder(headLength, Pairing.HALF_SPLIT, BASE)
+                .turns(turns)
+                .build();
+    }
+
+    private record Layout(VisionKeys keys, int side) implements MediaLayout {
+        @Override
+        public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
+            int align = keys.patch() * side;
+            long pixels = (long) align * align;
+            PictureRule rule = PictureRule.of(
+                    SizeRule.smart(align, LEAST_ROWS * pixels, MOST_ROWS * pixels),
+                    Resizing.letterbox(Resampling.BILINEAR, 0));
+            Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
+            PositionTable table = PositionTable.of(
+                    tensors.values("v.position_embd.weight"),
+                    keys.width(),
+                    patches.columns(),
+                    patches.rows(),
+                    PositionTable.Resize.ALIGNED);
+            List<int[]> order = patches.inBlocks(side);
+            List<float[]> rows = patches.rows(order, keys.width(), table.and(tensors.values("v.patch_embd.bias")));
+            List<int[]> places =
+                    order.stream().map(at -> new int[] {at[1], at[0]}).toList();
+            prompt.text("<|vision_start|>");
+            prompt.rows(new EncoderStep(rows, places, new int[0], side * side), patches.columns() / side, false);
+            prompt.text("<|vision_end|>");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package dev.tenon.models.gemma;
+
+import aQute.bnd.annotation.Resolution;
+import aQute.bnd.annotation.spi.ServiceProvider;
+import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.Weight;
+import dev.tenon.api.media.Picture;
+import dev.tenon.api.media.PictureRule;
+import dev.tenon.api.media.Resampling;
+import dev.tenon.api.media.Resizing;
+import dev.tenon.api.media.SizeRule;
+import dev.tenon.api.media.encoder.EncoderDefinition;
+import dev.tenon.api.media.encoder.EncoderStep;
+import dev.tenon.api.media.encoder.EncoderTensors;
+import dev.tenon.api.media.encoder.MediaEncoder;
+import dev.tenon.api.media.encoder.MediaLayout;
+import dev.tenon.api.media.encoder.MediaPrompt;
+import dev.tenon.api.media.encoder.Patches;
+import dev.tenon.api.media.encoder.PositionTable;
+import dev.tenon.api.media.encoder.VisionBlocks;
+import dev.tenon.api.media.encoder.VisionBlocks.Norm;
+import dev.tenon.api.media.encoder.VisionKeys;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelSource;
+import java.util.List;
+import java.util.Optional;
+import org.osgi.service.component.annotations.Component;
+
+/// The `gemma3` encoder: pictures of one size, of which neighbouring patches are averaged.
+@Component(service = MediaEncoder.class, property = "media.encoder=gemma3")
+@ServiceProvider(value = MediaEncoder.class, resolution = Resolution.OPTIONAL)
+public final class Gemma3Encoder implements MediaEncoder {
+    @Override
+    public String id() {
+        return "gemma3";
+    }
+
+    @Override
+    public EncoderDefinition define(ModelSource source, ModelConfig text) {
+        VisionKeys keys = VisionKeys.of(source);
+        int side = keys.integerOr("projector.scale_factor", 4);
+        int patches = keys.image() / keys.patch();
+        if (side < 1 || patches % side != 0 || keys.image() % keys.patch() != 0) {
+            throw keys.keys().impossible("vision.projector.scale_factor", side, "a divisor of " + patches + " patches");
+        }
+        VisionBlocks v = new VisionBlocks(keys, Norm.LAYER);
+        GraphBuilder g = v.graph();
+        Value x = v.embedded(); //                                                                    [T, E]
+        AttentionParams all = v.attentionParams().build();
+        for (int layer = 0; layer < keys.blocks(); layer++) {
+            x = v.block(layer, x, all, Optional.empty());
+        }
+        x = g.joinRows("joined", v.norm("v.post_ln", x), side * side); //                       [L, side^2 E]
+        x = g.groupMean("mean", g.transpose("across", x, side * side), keys.width());
+        x = g.slice("means", x, keys.width(), 0, 1); //                                               [L, E]
+        x = v.rmsNorm("mm.soft_emb_norm", x, keys.width());
+        // Stored the other way round, with the model's width as the fastest dimension.
+        Weight projection = new Weight("mm.input_projection.weight", text.embeddingLength(), keys.width());
+        x = g.transposedLinear("rows", x, projection);
+        return new EncoderDefinition(g.build(x), patches * patches, new Layout(keys, side));
+    }
+
+    private record Layout(VisionKeys keys, int side) implements MediaLayout {
+        @Override
+        public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
+            PictureRule rule = PictureRule.of(
+                    SizeRule.fixed(keys.image(), keys.image()), Resizing.letterbox(Resampling.BILINEAR, 0));
+            Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
+            PositionTable table =
+                    PositionTable.of(tensors.values("v.position_embd.weight"), keys.width(), patches.columns());
+            List<float[]> rows = patches.rows(
+                    patches.inBlocks(side), keys.width(), table.and(tensors.values("v.patch_embd.bias")));
+            prompt.text("<start_of_image>");
+            prompt.rows(
+                    new EncoderStep(rows, List.of(), new int[0], side * side), patches.columns() / side, true);
+            prompt.text("<end_of_image>");
+        }
+    }
+}
