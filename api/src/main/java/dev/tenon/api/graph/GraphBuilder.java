@@ -382,6 +382,19 @@ public final class GraphBuilder {
         return out;
     }
 
+    /// Adds a [PartOp.Clamp].
+    ///
+    /// @param valueName name of the result
+    /// @param x `[T, width]`
+    /// @param least `[1]` or empty
+    /// @param most `[1]` or empty
+    /// @return `[T, width]`
+    public Value clamp(String valueName, Value x, Optional<Weight> least, Optional<Weight> most) {
+        Value out = value(valueName, x.width());
+        add(new PartOp.Clamp(x, least, most, out));
+        return out;
+    }
+
     /// Adds a [JoinRows].
     ///
     /// @param valueName name of the result

@@ -1,6 +1,8 @@
 package dev.tenon.api.graph;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /// Ops on parts of a row, such as heads or groups of them. More of them may come.
 public interface PartOp extends Op {
@@ -236,8 +238,7 @@ public interface PartOp extends Op {
         /// Checks the widths.
         public Transpose {
             Shapes.sameWidth("transpose", out, x);
-            Shapes.check(
-                    groups > 0 && x.width() % groups == 0, "transpose", "has " + groups + " groups for " + x, out);
+            Shapes.check(groups > 0 && x.width() % groups == 0, "transpose", "has " + groups + " groups for " + x, out);
         }
 
         /// {@return elements of a group}
@@ -264,9 +265,9 @@ public interface PartOp extends Op {
     record TransposedLinear(Value x, Weight weight, Value out) implements PartOp {
         /// Checks the shapes.
         public TransposedLinear {
-            boolean fits =
-                    weight.slices() == 1 && x.width() == weight.rows() && out.width() == weight.cols();
-            Shapes.check(fits, "transposed_linear", "has weight " + weight + ", which does not fit its input " + x, out);
+            boolean fits = weight.slices() == 1 && x.width() == weight.rows() && out.width() == weight.cols();
+            Shapes.check(
+                    fits, "transposed_linear", "has weight " + weight + ", which does not fit its input " + x, out);
         }
 
         @Override
@@ -282,6 +283,37 @@ public interface PartOp extends Op {
         @Override
         public List<Weight> weights() {
             return List.of(weight);
+        }
+    }
+
+    /// Keeps elements between two numbers of the file: `out = min(max(x, least), most)`.
+    ///
+    /// @param x `[T, width]`
+    /// @param least `[1]`, or empty where there is none
+    /// @param most `[1]`, or empty where there is none
+    /// @param out `[T, width]`
+    record Clamp(Value x, Optional<Weight> least, Optional<Weight> most, Value out) implements PartOp {
+        /// Checks the shapes.
+        public Clamp {
+            Shapes.sameWidth("clamp", out, x);
+            boolean numbers = Stream.concat(least.stream(), most.stream())
+                    .allMatch(limit -> limit.isVector() && limit.cols() == 1);
+            Shapes.check(numbers, "clamp", "has limits " + least + " and " + most + ", which are not one number", out);
+        }
+
+        @Override
+        public String kind() {
+            return "clamp";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return Stream.concat(least.stream(), most.stream()).toList();
         }
     }
 }

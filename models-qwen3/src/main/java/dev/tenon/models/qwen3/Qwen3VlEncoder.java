@@ -2,18 +2,15 @@ package dev.tenon.models.qwen3;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
-import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
-import dev.tenon.api.graph.RopeParams.Turn;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.media.Picture;
 import dev.tenon.api.media.PictureRule;
 import dev.tenon.api.media.Resampling;
 import dev.tenon.api.media.Resizing;
-import dev.tenon.api.media.SizeRule;
 import dev.tenon.api.media.encoder.EncoderDefinition;
 import dev.tenon.api.media.encoder.EncoderStep;
 import dev.tenon.api.media.encoder.EncoderTensors;
@@ -30,7 +27,6 @@ import dev.tenon.api.model.ModelSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
 import org.osgi.service.component.annotations.Component;
 
 /// The `qwen3vl_merger` encoder of Qwen 3 VL and Qwen 3.5: four patches make a row; what some blocks see is part of it
@@ -50,12 +46,13 @@ public final class Qwen3VlEncoder implements MediaEncoder {
     @Override
     public EncoderDefinition define(ModelSource source, ModelConfig text) {
         VisionKeys keys = VisionKeys.of(source);
-        int side = keys.integerOr("spatial_merge_size", 2);
+        int side = keys.side("spatial_merge_size", 2);
         VisionBlocks v = new VisionBlocks(keys, Norm.LAYER);
         GraphBuilder g = v.graph();
         Value x = v.embedded(); //                                                                    [T, E]
         AttentionParams all = v.attentionParams().build();
-        Optional<RopeParams> rope = Optional.of(rotation(keys.headLength()));
+        Optional<RopeParams> rope =
+                Optional.of(keys.rotation(Pairing.HALF_SPLIT, BASE, 0, 0).build());
         List<Value> deep = new ArrayList<>();
         for (int layer = 0; layer < keys.blocks(); layer++) {
             x = v.block(layer, x, all, rope);
@@ -63,38 +60,21 @@ public final class Qwen3VlEncoder implements MediaEncoder {
             if (v.has(stack + "fc1.weight")) {
                 Value joined = g.joinRows(stack + "joined", x, side * side);
                 joined = v.layerNorm(stack + "norm", joined, keys.eps());
-                Value hidden = g.activate(stack + "act", v.linear(stack + "fc1", joined), Activation.GELU_TANH);
-                deep.add(v.linear(stack + "fc2", hidden, text.embeddingLength()));
+                deep.add(v.projected(joined, stack + "fc1", stack + "fc2", text.embeddingLength()));
             }
         }
         x = g.joinRows("joined", v.maybeNorm("v.post_ln", x), side * side); //                     [L, side^2 E]
-        x = g.activate("act", v.linear("mm.0", x), Activation.GELU_TANH);
-        x = v.linear("mm.2", x, text.embeddingLength());
+        x = v.projected(x, "mm.0", "mm.2", text.embeddingLength());
         for (Value each : deep) {
             x = g.join(each.name() + "_joined", x, each, 1);
         }
         return new EncoderDefinition(g.build(x), MOST_ROWS * side * side, new Layout(keys, side));
     }
 
-    /// The first half of a head's pairs turns by the row, the second by the column.
-    private static RopeParams rotation(int headLength) {
-        int half = headLength / 4;
-        List<Turn> turns = IntStream.range(0, headLength / 2)
-                .mapToObj(i -> new Turn(i / half, 2 * (i % half)))
-                .toList();
-        return RopeParams.builder(headLength, Pairing.HALF_SPLIT, BASE)
-                .turns(turns)
-                .build();
-    }
-
     private record Layout(VisionKeys keys, int side) implements MediaLayout {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
-            int align = keys.patch() * side;
-            long pixels = (long) align * align;
-            PictureRule rule = PictureRule.of(
-                    SizeRule.smart(align, LEAST_ROWS * pixels, MOST_ROWS * pixels),
-                    Resizing.letterbox(Resampling.BILINEAR, 0));
+            PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
             PositionTable table = PositionTable.of(
                     tensors.values("v.position_embd.weight"),
@@ -103,11 +83,9 @@ public final class Qwen3VlEncoder implements MediaEncoder {
                     patches.rows(),
                     PositionTable.Resize.ALIGNED);
             List<int[]> order = patches.inBlocks(side);
-            List<float[]> rows = patches.rows(order, keys.width(), table.and(tensors.values("v.patch_embd.bias")));
-            List<int[]> places =
-                    order.stream().map(at -> new int[] {at[1], at[0]}).toList();
+            List<float[]> rows = patches.rows(order, keys.width(), table.and(keys.patchBias(tensors)));
             prompt.text("<|vision_start|>");
-            prompt.rows(new EncoderStep(rows, places, new int[0], side * side), patches.columns() / side, false);
+            prompt.rows(EncoderStep.of(rows, side * side).at(Patches.places(order)), patches.columns() / side, false);
             prompt.text("<|vision_end|>");
         }
     }

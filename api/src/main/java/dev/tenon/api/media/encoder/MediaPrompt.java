@@ -10,18 +10,27 @@ public interface MediaPrompt {
     /// @param text such as `<start_of_image>`
     void text(String text);
 
-    /// Adds one token by its text, as it is in the vocabulary.
+    /// Adds one token, which the vocabulary has for the whole of a text.
     ///
-    /// @param token such as a line feed
+    /// @param token its name, or what it stands for, such as a line feed
     /// @throws dev.tenon.api.error.ModelFormatException if the vocabulary does not have it
     void token(String token);
 
-    /// Adds the rows that the encoder makes in one step.
+    /// Adds the rows that the encoder makes in one step, in the [order][EncoderStep#order] of the
+    /// step.
     ///
     /// @param step what it is given
     /// @param columns how many of the rows are beside each other in the picture; as many as there are, for a sound
     /// @param together whether each row sees all of them, and not only those before it
     void rows(EncoderStep step, int columns, boolean together);
+
+    /// Adds the rows that the encoder makes in one step, and between those of two lines of the
+    /// picture one that is no result of it. Each row sees those before it.
+    ///
+    /// @param step what it is given
+    /// @param columns how many of the rows are a line
+    /// @param between as wide as its results; borrowed
+    void lines(EncoderStep step, int columns, float[] between);
 
     /// Adds a row that is no result of the encoder.
     ///

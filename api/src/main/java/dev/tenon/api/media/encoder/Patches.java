@@ -1,5 +1,6 @@
 package dev.tenon.api.media.encoder;
 
+import dev.tenon.api.media.Normalisation;
 import dev.tenon.api.media.Picture;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,11 +30,21 @@ public final class Patches {
     /// @param keys of the companion file
     /// @throws IllegalArgumentException if they are not
     public Patches(Picture picture, VisionKeys keys) {
-        this.side = keys.patch();
+        this(picture, keys.patch(), keys.normalisation());
+    }
+
+    /// Normalises a picture in a way of its own.
+    ///
+    /// @param picture sides are multiples of a patch's
+    /// @param side pixels along a side of a patch
+    /// @param normalisation of samples
+    /// @throws IllegalArgumentException if they are not
+    public Patches(Picture picture, int side, Normalisation normalisation) {
+        this.side = side;
         if (picture.size().width() % side != 0 || picture.size().height() % side != 0) {
             throw new IllegalArgumentException(picture + " in patches of " + side + " pixels; expected whole patches");
         }
-        this.samples = keys.normalisation().apply(picture);
+        this.samples = normalisation.apply(picture);
         this.columns = picture.size().width() / side;
         this.rows = picture.size().height() / side;
     }
@@ -62,6 +73,33 @@ public final class Patches {
             }
         }
         return order;
+    }
+
+    /// {@return the row of a token that is no patch: no samples, then the sum of two rows}
+    ///
+    /// @param added such as the embedding of a class
+    /// @param table a table of positions
+    /// @param row which row of it is the other one
+    public float[] blank(float[] added, float[] table, int row) {
+        float[] blank = new float[3 * side * side + added.length];
+        for (int e = 0; e < added.length; e++) {
+            blank[3 * side * side + e] = added[e] + table[row * added.length + e];
+        }
+        return blank;
+    }
+
+    /// {@return where some patches stand: row, then column}
+    ///
+    /// @param order columns and rows of the patches
+    public static List<int[]> places(List<int[]> order) {
+        return order.stream().map(at -> new int[] {at[1], at[0]}).toList();
+    }
+
+    /// {@return the rows of some patches: their samples alone}
+    ///
+    /// @param order columns and rows of the patches
+    public List<float[]> rows(List<int[]> order) {
+        return rows(order, 0, (column, row, to, at) -> {});
     }
 
     /// {@return the rows of some patches: their samples, then what is added}

@@ -8,6 +8,7 @@ import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelSource;
 import java.util.Optional;
+import java.util.function.IntFunction;
 
 /// Adds the blocks of encoders of pictures to a graph, with the tensor names of companion files.
 ///
@@ -41,6 +42,7 @@ public final class VisionBlocks {
     private final Norm norm;
     private final Act act;
     private final GraphBuilder graph;
+    private boolean valuesNormed;
 
     /// Starts an empty graph. The file says what the feed-forward layers have between their matrices.
     ///
@@ -78,14 +80,28 @@ public final class VisionBlocks {
 
     /// {@return the embeddings of the patches with what they are given beside their pixels, `[T, E]`}
     public Value embedded() {
-        Value given = graph.givenRows("patches", pixels() + keys.width());
-        return graph.add("embedded", convolved(given), graph.slice("places", given, 1, pixels(), keys.width()));
+        Value given = given(keys.width());
+        return graph.add("embedded", convolved(given), places(given));
     }
 
-    /// {@return the products of pixels and kernels, without a bias, `[T, E]`; a still picture is both halves where the
-    ///     file has kernels for two moments}
+    /// {@return what the patches are given, `[T, pixels + more]`}
+    ///
+    /// @param more elements beside the pixels
+    public Value given(int more) {
+        return graph.givenRows("patches", pixels() + more);
+    }
+
+    /// {@return what is to be added to embeddings, `[T, E]`}
     ///
     /// @param given `[T, pixels + E]`
+    public Value places(Value given) {
+        return graph.slice("places", given, 1, pixels(), keys.width());
+    }
+
+    /// {@return the products of pixels and kernels, without a bias, `[T, E]`; a still picture is
+    ///     both halves where the file has kernels for two moments}
+    ///
+    /// @param given `[T, pixels]`, or more, of which the first are the pixels
     public Value convolved(Value given) {
         Value pixels = graph.slice("pixels", given, 1, 0, pixels());
         Value first = kernels("v.patch_embd.weight", pixels);
@@ -133,13 +149,23 @@ public final class VisionBlocks {
         return graph.rmsNorm(name, x, Weight.vector(name + ".weight", group), keys.eps());
     }
 
-    /// {@return the product with a matrix, with a bias if the file has one, `[T, rows]`}
+    /// {@return the product with a matrix, with a bias if the file has one, `[T, rows]`; both the
+    ///     rows and the product are clamped where the file says so (`NAME.input_min` and the like)}
     ///
     /// @param name of the value and, with `.weight` and `.bias`, of the tensors
     /// @param x `[T, cols]`
     /// @param rows rows of the matrix
     public Value linear(String name, Value x, int rows) {
-        return graph.linear(name, x, new Weight(name + ".weight", x.width(), rows), vector(name + ".bias", rows));
+        Weight weight = new Weight(name + ".weight", x.width(), rows);
+        return clamped(
+                name, "output", graph.linear(name, clamped(name, "input", x), weight, vector(name + ".bias", rows)));
+    }
+
+    private Value clamped(String name, String end, Value x) {
+        String limit = name + "." + end;
+        Optional<Weight> least = vector(limit + "_min", 1);
+        Optional<Weight> most = vector(limit + "_max", 1);
+        return least.isPresent() || most.isPresent() ? graph.clamp(limit, x, least, most) : x;
     }
 
     /// {@return the product with a matrix of as many rows as the file's has}
@@ -183,8 +209,57 @@ public final class VisionBlocks {
                 .causal(false);
     }
 
-    /// {@return the rows after a block: attention, then a feed-forward layer, each after a norm and added to what it
-    ///     reads, `[T, E]`}
+    /// Norms values, without a weight, in the blocks that are added from now on.
+    public void normValues() {
+        valuesNormed = true;
+    }
+
+    /// {@return the rows after the first blocks, and after the norm behind the last one if the file
+    ///     has it, `[T, E]`}
+    ///
+    /// @param x `[T, E]`
+    /// @param layers how many blocks
+    /// @param params how to attend in each
+    /// @param rope how to rotate queries and keys, or empty
+    public Value encoded(Value x, int layers, IntFunction<AttentionParams> params, Optional<RopeParams> rope) {
+        Value rows = x;
+        for (int layer = 0; layer < layers; layer++) {
+            rows = block(layer, rows, params.apply(layer), rope);
+        }
+        return maybeNorm("v.post_ln", rows);
+    }
+
+    /// {@return the rows after all blocks, of which each sees all patches, `[T, E]`}
+    ///
+    /// @param x `[T, E]`
+    /// @param rope how to rotate queries and keys, or empty
+    public Value encoded(Value x, Optional<RopeParams> rope) {
+        AttentionParams all = attentionParams().build();
+        return encoded(x, keys.blocks(), _ -> all, rope);
+    }
+
+    /// {@return the product of two matrices with GELU between them, `[L, width]`}
+    ///
+    /// @param x `[L, cols]`
+    /// @param first name of the first matrix, without `.weight`
+    /// @param second name of the second one
+    /// @param width rows of the second one
+    public Value projected(Value x, String first, String second, int width) {
+        return linear(second, graph.activate(first + "_act", linear(first, x), Activation.GELU_TANH), width);
+    }
+
+    /// {@return the mean of the rows of each block of patches, `[L, E]`}
+    ///
+    /// @param x `[T, E]`
+    /// @param count patches of a block
+    public Value means(Value x, int count) {
+        Value joined = graph.joinRows("joined", x, count); //                                  [L, count * E]
+        Value mean = graph.groupMean("mean", graph.transpose("across", joined, count), x.width());
+        return graph.slice("means", mean, x.width(), 0, 1);
+    }
+
+    /// {@return the rows after a block: attention, then a feed-forward layer, each after a norm and
+    ///     added to what it reads, `[T, E]`}
     ///
     /// @param layer which one, 0-based
     /// @param x `[T, E]`
@@ -224,6 +299,7 @@ public final class VisionBlocks {
         }
         q = rotated(blk + "q_rope", headsNormed(blk + "attn_q_norm", q), rope);
         k = rotated(blk + "k_rope", headsNormed(blk + "attn_k_norm", k), rope);
+        v = valuesNormed ? graph.plainRmsNorm(blk + "v_norm", v, keys.heads(), keys.eps()) : v;
         return linear(blk + "attn_out", graph.attention(blk + "attn", q, k, v, layer, params), keys.width());
     }
 
@@ -244,7 +320,8 @@ public final class VisionBlocks {
         String out = blk + (exchanged && keys.width() != keys.forward() ? "ffn_up" : "ffn_down");
         Value up = linear(in, x, keys.forward());
         Value hidden = has(blk + "ffn_gate.weight")
-                ? graph.multiply(blk + "ffn_gated", activated(blk + "ffn_act", linear(blk + "ffn_gate", x, keys.forward())), up)
+                ? graph.multiply(
+                        blk + "ffn_gated", activated(blk + "ffn_act", linear(blk + "ffn_gate", x, keys.forward())), up)
                 : activated(blk + "ffn_act", up);
         return linear(out, hidden, keys.width());
     }

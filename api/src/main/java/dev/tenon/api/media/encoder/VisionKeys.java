@@ -1,10 +1,20 @@
 package dev.tenon.api.media.encoder;
 
 import dev.tenon.api.error.ModelFormatException;
+import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RopeParams.Turn;
+import dev.tenon.api.media.GridRule;
 import dev.tenon.api.media.Normalisation;
+import dev.tenon.api.media.PictureRule;
+import dev.tenon.api.media.Resampling;
+import dev.tenon.api.media.Resizing;
+import dev.tenon.api.media.Size;
+import dev.tenon.api.media.SizeRule;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /// The keys of encoders of pictures, `clip.vision.*`. Immutable.
 ///
@@ -68,6 +78,74 @@ public record VisionKeys(
     /// @param otherwise the default
     public int integerOr(String key, int otherwise) {
         return keys.integerOr("vision." + key, otherwise, 0, MOST);
+    }
+
+    /// {@return patches along a side of a block that makes one row, which the file may leave out}
+    ///
+    /// @param key after `clip.vision.`
+    /// @param otherwise the default
+    public int side(String key, int otherwise) {
+        return keys.integerOr("vision." + key, otherwise, 1, 64);
+    }
+
+    /// {@return the bias of the embedding of patches, zeros if the file has none}
+    ///
+    /// @param tensors of the companion file
+    public float[] patchBias(EncoderTensors tensors) {
+        return keys.source().has("v.patch_embd.bias") ? tensors.values("v.patch_embd.bias") : new float[width];
+    }
+
+    /// {@return a rotation of heads by places in a picture: one half of the pairs by the row, which
+    ///     is axis 0, the other by the column; the frequencies of a half are every other one of the
+    ///     head}
+    ///
+    /// @param pairing which two elements make a pair
+    /// @param base of the frequencies
+    /// @param firstAxis which axis has the first half of the pairs
+    /// @param shift first frequency of the second half
+    public RopeParams.Builder rotation(RopeParams.Pairing pairing, float base, int firstAxis, int shift) {
+        int half = headLength / 4;
+        List<Turn> turns = IntStream.range(0, 2 * half)
+                .mapToObj(i -> i < half ? new Turn(firstAxis, 2 * i) : new Turn(1 - firstAxis, 2 * (i - half) + shift))
+                .toList();
+        return RopeParams.builder(headLength, pairing, base).ropeDim(4 * half).turns(turns);
+    }
+
+    /// {@return the rule for pictures of any size: in their proportions, rounded to whole rows of
+    ///     the result}
+    ///
+    /// @param side patches along a side of what makes one row
+    /// @param leastRows least rows of the result
+    /// @param mostRows most rows
+    /// @param resizing how the picture gets its size
+    public PictureRule anySize(int side, int leastRows, int mostRows, Resizing resizing) {
+        int align = patch * side;
+        long pixels = (long) align * align;
+        return PictureRule.of(SizeRule.smart(align, leastRows * pixels, mostRows * pixels), resizing);
+    }
+
+    /// {@return the rule for pictures of one size, [#image()], after tiles of that size}
+    ///
+    /// @param grid how many tiles
+    public PictureRule tiled(GridRule grid) {
+        return PictureRule.of(SizeRule.fixed(image, image), Resizing.stretch(Resampling.BILINEAR))
+                .tiled(grid, tile(), Resizing.letterbox(Resampling.BICUBIC, 0));
+    }
+
+    /// {@return a picture of the size that the encoder was made for}
+    public Size tile() {
+        return new Size(image, image);
+    }
+
+    /// {@return patches along a side of such a picture, which are whole blocks}
+    ///
+    /// @param side patches along a side of a block
+    /// @throws ModelFormatException (`MODEL-002`) if they are not
+    public int patchesOf(int side) {
+        if (image % (patch * side) != 0) {
+            throw keys.impossible("vision.image_size", image, "a multiple of " + patch + " pixels * " + side);
+        }
+        return image / patch;
     }
 
     /// Checks that the rows of the encoder are as wide as what reads them.

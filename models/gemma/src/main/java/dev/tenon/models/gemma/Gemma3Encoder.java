@@ -2,7 +2,6 @@ package dev.tenon.models.gemma;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
-import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -40,22 +39,12 @@ public final class Gemma3Encoder implements MediaEncoder {
     @Override
     public EncoderDefinition define(ModelSource source, ModelConfig text) {
         VisionKeys keys = VisionKeys.of(source);
-        int side = keys.integerOr("projector.scale_factor", 4);
-        int patches = keys.image() / keys.patch();
-        if (side < 1 || patches % side != 0 || keys.image() % keys.patch() != 0) {
-            throw keys.keys().impossible("vision.projector.scale_factor", side, "a divisor of " + patches + " patches");
-        }
+        int side = keys.side("projector.scale_factor", 4);
+        int patches = keys.patchesOf(side);
         VisionBlocks v = new VisionBlocks(keys, Norm.LAYER);
         GraphBuilder g = v.graph();
-        Value x = v.embedded(); //                                                                    [T, E]
-        AttentionParams all = v.attentionParams().build();
-        for (int layer = 0; layer < keys.blocks(); layer++) {
-            x = v.block(layer, x, all, Optional.empty());
-        }
-        x = g.joinRows("joined", v.norm("v.post_ln", x), side * side); //                       [L, side^2 E]
-        x = g.groupMean("mean", g.transpose("across", x, side * side), keys.width());
-        x = g.slice("means", x, keys.width(), 0, 1); //                                               [L, E]
-        x = v.rmsNorm("mm.soft_emb_norm", x, keys.width());
+        Value x = v.encoded(v.embedded(), Optional.empty()); //                                       [T, E]
+        x = v.rmsNorm("mm.soft_emb_norm", v.means(x, side * side), keys.width()); //                  [L, E]
         // Stored the other way round, with the model's width as the fastest dimension.
         Weight projection = new Weight("mm.input_projection.weight", text.embeddingLength(), keys.width());
         x = g.transposedLinear("rows", x, projection);
@@ -70,11 +59,9 @@ public final class Gemma3Encoder implements MediaEncoder {
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
             PositionTable table =
                     PositionTable.of(tensors.values("v.position_embd.weight"), keys.width(), patches.columns());
-            List<float[]> rows = patches.rows(
-                    patches.inBlocks(side), keys.width(), table.and(tensors.values("v.patch_embd.bias")));
+            List<float[]> rows = patches.rows(patches.inBlocks(side), keys.width(), table.and(keys.patchBias(tensors)));
             prompt.text("<start_of_image>");
-            prompt.rows(
-                    new EncoderStep(rows, List.of(), new int[0], side * side), patches.columns() / side, true);
+            prompt.rows(EncoderStep.of(rows, side * side), patches.columns() / side, true);
             prompt.text("<end_of_image>");
         }
     }

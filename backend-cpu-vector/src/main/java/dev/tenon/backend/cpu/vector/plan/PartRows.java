@@ -32,6 +32,7 @@ final class PartRows {
                     false),
             OpRow.fast(PartOp.GroupMean.class, PartRows::groupMean),
             OpRow.fast(PartOp.Transpose.class, PartRows::transpose),
+            OpRow.fast(PartOp.Clamp.class, PartRows::clamp),
             OpRow.plain(PartOp.TransposedLinear.class, PartRows::transposedLinear),
             new OpRow<>(PartOp.HeadLinear.class, PartRows::heads, PartRows::headLinear));
 
@@ -146,6 +147,19 @@ final class PartRows {
                 for (int i = 0; i < length; i++) {
                     out.data[at + i * groups + g] = x.data[at + g * length + i];
                 }
+            }
+        };
+        to.add(op, op.out().name(), Lowering.JAVA, new CpuRows(out, row));
+    }
+
+    private static void clamp(PartOp.Clamp op, Lowering to) {
+        Activations x = to.pool.get(op.x());
+        Activations out = to.pool.define(op.out(), x.selected);
+        float least = op.least().map(weight -> to.binder.vector(weight)[0]).orElse(Float.NEGATIVE_INFINITY);
+        float most = op.most().map(weight -> to.binder.vector(weight)[0]).orElse(Float.POSITIVE_INFINITY);
+        CpuRows.Function row = (c, t, scratch) -> {
+            for (int i = t * out.width; i < (t + 1) * out.width; i++) {
+                out.data[i] = Math.min(Math.max(x.data[i], least), most);
             }
         };
         to.add(op, op.out().name(), Lowering.JAVA, new CpuRows(out, row));

@@ -53,6 +53,7 @@ final class RowOps {
                     .terms(PartOp.GroupMean::length)
                     .enlarging(_ -> true),
             OpReference.row(PartOp.Transpose.class, (r, in, _, _) -> transpose(in[0], r.groups())),
+            OpReference.row(PartOp.Clamp.class, (c, in, step, _) -> clamp(c, in[0], step)),
             OpReference.row(
                             PartOp.TransposedLinear.class,
                             (l, in, step, _) -> transposedLinear(in[0], step.weights.matrix(l.weight(), 0)))
@@ -240,6 +241,14 @@ final class RowOps {
         return out;
     }
 
+    private static double[] clamp(PartOp.Clamp op, double[] x, Step step) {
+        double least = op.least().map(weight -> step.vector(weight)[0]).orElse(Double.NEGATIVE_INFINITY);
+        double most = op.most().map(weight -> step.vector(weight)[0]).orElse(Double.POSITIVE_INFINITY);
+        return Arrays.stream(x)
+                .map(each -> Math.min(Math.max(each, least), most))
+                .toArray();
+    }
+
     private static double[] transposedLinear(double[] x, Matrix weight) {
         double[] out = new double[weight.cols()];
         for (int r = 0; r < x.length; r++) {
@@ -284,7 +293,8 @@ final class RowOps {
                 int second = first + (interleaved ? 1 : half);
                 int position = step.position(t);
                 if (!params.turns().isEmpty()) {
-                    position = step.kv.coordinate(position, params.turns().get(i).axis());
+                    position =
+                            step.kv.coordinate(position, params.turns().get(i).axis());
                 }
                 double angle = position * params.frequency(i) / (factors.isPresent() ? factors.get()[i] : 1);
                 double cos = Math.cos(angle) * params.attentionFactor();
