@@ -67,8 +67,7 @@ public final class GraphSupport {
             for (Value input : op.inputs()) {
                 inputs += selected.contains(input.id()) ? 1 : 0;
             }
-            boolean selects =
-                    op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool || op instanceof JoinRows;
+            boolean selects = op instanceof CoreOp.SelectRows || op instanceof CoreOp.Pool || op instanceof JoinRows;
             boolean needsAll = selects
                     || op instanceof CoreOp.Attention
                     || op instanceof SelectedAttention

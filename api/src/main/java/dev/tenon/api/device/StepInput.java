@@ -177,8 +177,8 @@ public final class StepInput {
     }
 
     /// Says where the token that was added last stands, for graphs that rotate
-    /// [along axes][dev.tenon.api.graph.RopeParams#turns]. Without this a token stands at its position along the first
-    /// three axes, and at 0 along others.
+    /// [along axes][dev.tenon.api.graph.RopeParams#turns]. Without this a token stands at its position along the
+    /// first three axes, and at 0 along others.
     ///
     /// @param along its coordinate on each axis, 0 on those after the last one; borrowed until the step has run
     public void place(int[] along) {

@@ -13,8 +13,8 @@ import java.util.Optional;
 /// sequence has to be in one step, because nothing sees what a later step brings.
 ///
 /// With `spans`, a token may have a span: neighbours of its sequence that are in one step with it, such as those of
-/// a picture ([dev.tenon.api.device.StepInput#span]). A causal token sees those of its span that come after it, too; one
-/// of an encoder sees its span alone.
+/// a picture ([dev.tenon.api.device.StepInput#span]). A causal token sees those of its span that come after it,
+/// too; one of an encoder sees its span alone.
 public final class AttentionParams {
     private final int headCount;
     private final int headCountKv;

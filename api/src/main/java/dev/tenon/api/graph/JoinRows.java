@@ -16,7 +16,10 @@ public record JoinRows(Value x, int count, Value out) implements Op {
     /// Checks the widths.
     public JoinRows {
         Shapes.check(
-                count > 0 && out.width() == (long) count * x.width(), "join_rows", "of " + count + " rows of " + x, out);
+                count > 0 && out.width() == (long) count * x.width(),
+                "join_rows",
+                "of " + count + " rows of " + x,
+                out);
     }
 
     @Override

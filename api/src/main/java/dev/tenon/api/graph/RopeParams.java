@@ -47,8 +47,8 @@ public final class RopeParams {
         /// Checks the numbers.
         public Turn {
             if (axis < 0 || order < 0) {
-                throw new IllegalArgumentException("turn along axis " + axis + " with order " + order
-                        + "; expected numbers from 0");
+                throw new IllegalArgumentException(
+                        "turn along axis " + axis + " with order " + order + "; expected numbers from 0");
             }
         }
     }
@@ -188,8 +188,7 @@ public final class RopeParams {
     }
 
     private List<Object> values() {
-        return List.of(
-                headDim, pairing, freqBase, ropeDim, turns, span, freqScale, freqFactors, yarn, attentionFactor);
+        return List.of(headDim, pairing, freqBase, ropeDim, turns, span, freqScale, freqFactors, yarn, attentionFactor);
     }
 
     /// Builds one. Not safe for several threads.

@@ -13,8 +13,7 @@ import java.util.Optional;
 /// @param contextLength positions that a sequence may have; 0 for as many as the file says
 /// @param rowWidth elements of the rows that may come with tokens in the place of embeddings, such as those of a
 ///     picture: what an encoder makes for the model; 0 where none come
-public record ModelSource(
-        GgufMetadata metadata, Map<String, TensorInfo> tensors, int contextLength, int rowWidth) {
+public record ModelSource(GgufMetadata metadata, Map<String, TensorInfo> tensors, int contextLength, int rowWidth) {
     /// Copies the map.
     public ModelSource {
         tensors = Map.copyOf(tensors);

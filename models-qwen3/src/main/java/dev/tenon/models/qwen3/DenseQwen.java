@@ -27,7 +27,8 @@ final class DenseQwen {
         ExpertShape.none(keys);
         ModelConfig c = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
         RopeParams.Builder plain = RopeKeys.read(keys, c, Pairing.HALF_SPLIT);
-        Optional<RopeParams> rope = Optional.of(RopeKeys.alongAxes(keys, plain, c.ropeDim() / 2, true).build());
+        Optional<RopeParams> rope = Optional.of(
+                RopeKeys.alongAxes(keys, plain, c.ropeDim() / 2, true).build());
         DecoderBlocks d = variant.apply(new DecoderBlocks(source, c));
 
         Value x = d.embedding(); //                                                                   [T, E]

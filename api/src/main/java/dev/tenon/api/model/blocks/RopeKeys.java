@@ -65,8 +65,8 @@ public final class RopeKeys {
     }
 
     /// Has pairs turn along the axes of time, height and width where rows of pictures may come
-    /// ([dev.tenon.api.model.ModelSource#rowWidth()]) and the file says which (`rope.dimension_sections`, M-RoPE). With
-    /// texts alone all three are the position, so nothing is said then.
+    /// ([dev.tenon.api.model.ModelSource#rowWidth()]) and the file says which (`rope.dimension_sections`, M-RoPE).
+    /// With texts alone all three are the position, so nothing is said then.
     ///
     /// @param keys the file's keys
     /// @param rope the rotation, to which this is added

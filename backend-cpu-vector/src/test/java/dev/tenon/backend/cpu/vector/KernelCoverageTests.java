@@ -21,12 +21,14 @@ import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RecurrentOp;
+import dev.tenon.api.graph.ReplaceRows;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.SelectedAttention;
@@ -183,7 +185,11 @@ class KernelCoverageTests {
         Weight table = weights.putRandom("embd", 64, 64, TestWeights.F32, values);
         Weight row = table.rows(0, 1);
         Value x = b.add("typed", b.embedding("embd", table), b.repeat("type", row));
-        x = b.add("placed", b.add("with_given", x, b.givenRows("given", 64)), b.positionEmbedding("position", table));
+        x = b.replaceRows("replaced", b.add("with_given", x, b.givenRows("given", 64)));
+        x = b.add("placed", x, b.positionEmbedding("position", table));
+        Optional<Weight> most = Optional.of(weights.putRandom("most", 1, 1, TestWeights.F32, new float[1]));
+        x = b.clamp(
+                "clamped", b.transposedLinear("turned", b.transpose("across", x, 4), table), Optional.empty(), most);
         x = b.layerNorm("norm", x, row, Optional.empty(), 1e-5f);
         ExpertOp.Router router = b.router(
                 "router",
@@ -197,6 +203,7 @@ class KernelCoverageTests {
         Value sum = b.weightedSum("sum", b.swigluOai("glu", up, up, 1.702f, 7), router.shares());
         Weight taps = weights.putRandom("taps", 3, 16, TestWeights.F32, new float[3 * 16]);
         sum = b.centredConvolution("conv", b.groupMean("mean", sum, 4), taps, Optional.empty());
+        b.output("joined", b.joinRows("join", sum, 1));
         return b.build(b.pool("pool", sum, Pooling.MEAN));
     }
 
@@ -290,6 +297,8 @@ class KernelCoverageTests {
                                 LowRankAdd.class,
                                 CentredConvolution.class,
                                 GivenRows.class,
+                                ReplaceRows.class,
+                                JoinRows.class,
                                 SelectPositions.class,
                                 SelectedAttention.class))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))

@@ -16,6 +16,7 @@ import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.GivenRows;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
@@ -23,6 +24,7 @@ import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.graph.ReplaceRows;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
@@ -257,6 +259,8 @@ final class SupportPage {
                 "low_rank_add",
                 "centred_convolution",
                 "given_rows",
+                "replace_rows",
+                "join_rows",
                 "select_positions",
                 "selected_attention")); // stand alone
         assertEquals(kinds, ops.values().stream().map(Op::kind).collect(Collectors.toCollection(TreeSet::new)));
@@ -285,6 +289,8 @@ final class SupportPage {
         ops.put("`position_embedding`", new CoreOp.PositionEmbedding(MATRIX, Y));
         ops.put("`repeat`", new CoreOp.Repeat(VECTOR, Y));
         ops.put("`given_rows`", new GivenRows(Y));
+        ops.put("`replace_rows`", new ReplaceRows(X, Y));
+        ops.put("`join_rows`", new JoinRows(X, 1, Y));
         ops.put("`rms_norm`", new CoreOp.RmsNorm(X, VECTOR, 1e-5f, Y));
         ops.put("`layer_norm`", new CoreOp.LayerNorm(X, VECTOR, NONE, 1e-5f, Y));
         ops.put("`linear`", new CoreOp.Linear(X, MATRIX, NONE, Y));
@@ -298,11 +304,18 @@ final class SupportPage {
         ops.put("`rope` with frequency factors", rope(Pairing.HALF_SPLIT, factors, Optional.empty(), 1));
         ops.put("`rope` with YaRN", rope(Pairing.HALF_SPLIT, NONE, Optional.of(new Yarn(4, 128, 32, 1)), 1));
         ops.put("`rope` with an attention factor", rope(Pairing.HALF_SPLIT, NONE, Optional.empty(), 1.1f));
+        RopeParams axes = RopeParams.builder(4, Pairing.HALF_SPLIT, 100)
+                .turns(List.of(new RopeParams.Turn(0, 0), new RopeParams.Turn(1, 1)))
+                .build();
+        ops.put("`rope` along axes", new CoreOp.Rope(X, axes, Y));
         ops.put("`attention`", attention(0, 0, true, NONE));
         ops.put("`attention` in a window", attention(128, 0, true, NONE));
         ops.put("`attention` with capped scores", attention(0, 30, true, NONE));
         ops.put("`attention` without a causal mask", attention(0, 0, false, NONE));
         ops.put("`attention` with sinks", attention(0, 0, true, Optional.of(Weight.vector("sinks", 4))));
+        AttentionParams spans =
+                AttentionParams.builder(4, 4, 0.125f).spans(true).build();
+        ops.put("`attention` within spans", new CoreOp.Attention(X, X, X, 0, spans, Y));
         AttentionParams runs = AttentionParams.builder(4, 4, 0.125f).chunk(128).build();
         ops.put("`attention` in runs of positions", new CoreOp.Attention(X, X, X, 0, runs, Y));
         AttentionParams biased = AttentionParams.builder(4, 4, 0.125f)
@@ -337,6 +350,9 @@ final class SupportPage {
         ops.put("`plain_rms_norm`", new PartOp.PlainRmsNorm(X, 4, 0, Y));
         ops.put("`group_mean`", new PartOp.GroupMean(X, 4, Y));
         ops.put("`join`", new PartOp.Join(X, X, 4, WIDE));
+        ops.put("`transpose`", new PartOp.Transpose(X, 4, Y));
+        ops.put("`transposed_linear`", new PartOp.TransposedLinear(X, MATRIX, Y));
+        ops.put("`clamp`", new PartOp.Clamp(X, NONE, NONE, Y));
         ops.put("`head_linear`", new PartOp.HeadLinear(X, new Weight("heads", 64, 64, 4), Y));
         ops.put("`short_convolution`", new StateOp.ShortConvolution(X, new Weight("taps", 4, 256), NONE, Y));
         ops.put("`centred_convolution`", new CentredConvolution(X, new Weight("taps", 3, 256), NONE, Y));

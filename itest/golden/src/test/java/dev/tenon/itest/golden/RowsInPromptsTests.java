@@ -106,8 +106,7 @@ class RowsInPromptsTests {
         return GoldenData.architecture(file).define(source).graph();
     }
 
-    private static void check(
-            String name, JsonNode image, int width, Plan plan, double limit, float[] truth) {
+    private static void check(String name, JsonNode image, int width, Plan plan, double limit, float[] truth) {
         String pictures = image.get("image").asText();
         float[] rows = GoldenData.floats(GoldenData.file("vision/" + name + "." + pictures + ".embd_f64.f32"));
         StepInput input = new StepInput();

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import java.util.stream.IntStream;
 
 /// Ops of experts and encoders, and ways of usual ops that only some models need: a backend may refuse them.
 /// [StateOpCases] follow them.
@@ -40,6 +41,8 @@ final class OptionalOpCases {
         all.norms();
         all.lookUps();
         all.ropes();
+        all.turns();
+        all.rearranged();
         all.attentions();
         all.pools();
         all.centredConvolutions();
@@ -125,6 +128,39 @@ final class OptionalOpCases {
                 String name = "rope " + pairing + (scaled ? " yarn" : " factors") + " and attention factor";
                 add(name, 16, 3 * 34, (b, x) -> b.rope("r", x, params));
             }
+        }
+    }
+
+    /// Along axes, of which a text has three, with elements that are paired in parts of a head.
+    private void turns() {
+        for (RopeParams.Pairing pairing : RopeParams.Pairing.values()) {
+            List<RopeParams.Turn> turns = IntStream.range(0, 8)
+                    .mapToObj(i -> new RopeParams.Turn(i % 4, 7 - i))
+                    .toList();
+            RopeParams params = RopeParams.builder(17, pairing, 500)
+                    .ropeDim(16)
+                    .turns(turns)
+                    .span(8)
+                    .build();
+            add("rope " + pairing + " along axes", 16, 3 * 17, (b, x) -> b.rope("r", x, params));
+        }
+    }
+
+    private void rearranged() {
+        for (int width : OpCases.WIDTHS) {
+            add("replace_rows width=" + width, 1, width, (b, x) -> b.replaceRows("inputs", x));
+            add("transpose width=" + 3 * width, 1, 3 * width, (b, x) -> b.transpose("t", x, 3));
+            add(
+                    "clamp width=" + width,
+                    1,
+                    width,
+                    (b, x) -> b.clamp(
+                            "c", x, Optional.of(Weight.vector("least", 1)), Optional.of(Weight.vector("most", 1))));
+            add(
+                    "transposed_linear width=" + width,
+                    width,
+                    width,
+                    (b, x) -> b.transposedLinear("l", x, new Weight("m.weight", 2 * width, width)));
         }
     }
 

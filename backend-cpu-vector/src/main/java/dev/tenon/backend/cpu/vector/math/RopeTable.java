@@ -5,8 +5,8 @@ import dev.tenon.api.graph.RopeParams;
 
 /// Sines and cosines of a step's positions, shared by all layers that rotate alike.
 ///
-/// Angles are computed in double: `position * frequency(i) / factor[i]`, with a coordinate in place of the position where
-/// the pair has an axis.
+/// Angles are computed in double: `position * frequency(i) / factor[i]`, with a coordinate in place of the position
+/// where the pair has an axis.
 public final class RopeTable {
     private final int pairs;
     private final double[] frequency;

@@ -67,8 +67,7 @@ final class AttentionRows {
                 : null;
         Activations out = to.pool.define(a.out(), false);
         CpuKv cache = to.stores.cache(a.layer());
-        AttentionKernel kernel =
-                positions == null ? to.kernels.attention(a, cache.keyType(), cache.valueType()) : null;
+        AttentionKernel kernel = positions == null ? to.kernels.attention(a, cache.keyType(), cache.valueType()) : null;
         if (kernel != null) {
             to.attentionKernels.put(a, kernel);
             to.needs(new ThreadNeeds(0, 0, kernel.scratchBytes(a.keyLength(), a.valueLength()), 0));

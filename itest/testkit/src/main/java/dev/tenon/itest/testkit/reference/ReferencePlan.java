@@ -68,7 +68,8 @@ final class ReferencePlan implements Plan, KvPages {
         keys = new double[layers][pages * PER_PAGE][];
         values = new double[layers][pages * PER_PAGE][];
         // Without a table of tokens any will do.
-        vocabularySize = graph.ops().getFirst() instanceof CoreOp.Embedding e ? e.table().rows() : Integer.MAX_VALUE;
+        vocabularySize =
+                graph.ops().getFirst() instanceof CoreOp.Embedding e ? e.table().rows() : Integer.MAX_VALUE;
         for (int slot = 0; slot < slotCount(request); slot++) {
             slots.add(new HashMap<>());
         }

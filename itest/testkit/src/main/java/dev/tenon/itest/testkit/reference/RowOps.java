@@ -76,8 +76,7 @@ final class RowOps {
             OpReference.row(CoreOp.Rope.class, (r, in, step, t) -> rope(r.params(), in[0], step, t))
                     .terms(_ -> 2)
                     .losing(0x1p-24),
-            OpReference.row(
-                    ReplaceRows.class, (r, in, step, t) -> replaced(in[0], step.kv.given(step.position(t)))),
+            OpReference.row(ReplaceRows.class, (r, in, step, t) -> replaced(in[0], step.kv.given(step.position(t)))),
             OpReference.row(CoreOp.SelectRows.class, (_, in, _, _) -> in[0]),
             OpReference.of(JoinRows.class, (j, in, _) -> new double[][][] {joined(in[0], j.count())}),
             OpReference.of(CentredConvolution.class, RowOps::centred).terms((c, _) -> c.taps()),

@@ -33,7 +33,13 @@ import java.util.Optional;
 /// Plans attention and the rotations before it, with the memory of the cache.
 final class AttentionOps {
     static final List<OpRow<?>> ROWS = List.of(
-            OpRow.fast(CoreOp.Rope.class, (r, plan) -> plan.attention.rope(r)),
+            new OpRow<>(
+                    CoreOp.Rope.class,
+                    (r, _) -> r.params().turns().isEmpty()
+                                    && r.params().span() == r.params().ropeDim()
+                            ? new Support(Support.Level.FAST, "kernel rope")
+                            : OpSupport.notYet("op rope along axes"),
+                    (r, plan) -> plan.attention.rope(r)),
             new OpRow<>(
                     CoreOp.Attention.class,
                     (a, _) -> support(a),
@@ -91,6 +97,9 @@ final class AttentionOps {
     }
 
     private static Support support(CoreOp.Attention a) {
+        if (a.params().spans()) {
+            return OpSupport.notYet("op attention within spans");
+        }
         int longest = Math.max(a.keyLength(), a.valueLength());
         return longest > AttentionLaunches.LONGEST_HEAD
                 ? new Support(

@@ -3,8 +3,10 @@ package dev.tenon.kernels.nvidia.plan;
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.GivenRows;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.ReplaceRows;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.kernels.nvidia.Blocks;
@@ -34,7 +36,9 @@ final class InputRows {
             OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
             OpRow.fast(CoreOp.Pool.class, InputRows::pool),
             OpRow.none(CentredConvolution.class),
-            OpRow.none(GivenRows.class));
+            OpRow.none(GivenRows.class),
+            OpRow.none(ReplaceRows.class),
+            OpRow.none(JoinRows.class));
 
     private InputRows() {}
 

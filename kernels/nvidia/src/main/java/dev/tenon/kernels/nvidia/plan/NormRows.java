@@ -20,7 +20,10 @@ final class NormRows {
             OpRow.fast(PartOp.GroupedRmsNorm.class, NormRows::groupedRmsNorm),
             OpRow.fast(PartOp.GroupedLayerNorm.class, NormRows::groupedLayerNorm),
             OpRow.fast(PartOp.PlainRmsNorm.class, NormRows::plainRmsNorm),
-            OpRow.none(PartOp.GroupMean.class));
+            OpRow.none(PartOp.GroupMean.class),
+            OpRow.none(PartOp.Transpose.class),
+            OpRow.none(PartOp.TransposedLinear.class),
+            OpRow.none(PartOp.Clamp.class));
     /// Threads of a block that norms whole rows.
     private static final int NORM_BLOCK = 512;
 

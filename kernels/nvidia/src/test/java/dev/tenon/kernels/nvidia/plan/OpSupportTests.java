@@ -12,6 +12,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PartOp;
@@ -19,6 +20,7 @@ import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.graph.ReplaceRows;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
@@ -80,6 +82,28 @@ class OpSupportTests {
                         "op replacement_rule",
                         new RecurrentOp.ReplacementRule(new Value(13, "rkv", 192), X, X, X, 2, Y)),
                 Map.entry("op given_rows", new GivenRows(Y)),
+                Map.entry("op replace_rows", new ReplaceRows(X, Y)),
+                Map.entry("op join_rows", new JoinRows(X, 1, Y)),
+                Map.entry("op transpose", new PartOp.Transpose(X, 4, Y)),
+                Map.entry("op transposed_linear", new PartOp.TransposedLinear(X, new Weight("m", 64, 64), Y)),
+                Map.entry("op clamp", new PartOp.Clamp(X, NONE, NONE, Y)),
+                Map.entry(
+                        "op rope along axes",
+                        new CoreOp.Rope(
+                                X,
+                                RopeParams.builder(4, RopeParams.Pairing.HALF_SPLIT, 100)
+                                        .turns(List.of(new RopeParams.Turn(0, 0), new RopeParams.Turn(1, 0)))
+                                        .build(),
+                                Y)),
+                Map.entry(
+                        "op attention within spans",
+                        new CoreOp.Attention(
+                                X,
+                                X,
+                                X,
+                                0,
+                                AttentionParams.builder(1, 1, 1).spans(true).build(),
+                                Y)),
                 Map.entry("op centred_convolution", new CentredConvolution(X, new Weight("taps", 3, 64), NONE, Y)),
                 Map.entry(
                         "op gated_delta_rule with decays of keys",

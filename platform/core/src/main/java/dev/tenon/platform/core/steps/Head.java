@@ -10,10 +10,11 @@ import java.util.Arrays;
 
 /// The head for further tokens of a placement. For the token at a position it reads the model's hidden state before it.
 ///
-/// Its cache has the model's pages, by the same numbers, so that who takes over or copies a page has both. Rows run when
-/// a page is full, before it is shared, and before the head proposes; where a hidden state is not known, as after
-/// pages that were taken over, with zeros, which makes proposals worse and no text wrong. Rows of proposals follow in
-/// what is left of the last page and in pages of the head's own; the rows of what is taken come in their place.
+/// Its cache has the model's pages, by the same numbers, so that who takes over or copies a page has both. Rows run
+/// when a page is full, before it is shared, and before the head proposes; where a hidden state is not known, as
+/// after pages that were taken over, with zeros, which makes proposals worse and no text wrong. Rows of proposals
+/// follow in what is left of the last page and in pages of the head's own; the rows of what is taken come in their
+/// place.
 ///
 /// Used by the thread that drives the loop.
 public final class Head {

@@ -272,7 +272,11 @@ public final class PlacedSequences {
                 .map(plan -> new Head(
                         plan, pages, limits.maxBatchTokens(), next.definition().config()))
                 .orElse(null);
-        pool = new PagePool(pages, next.head().map(Plan::kvPages), new WindowPool(next.plan().windowPages()), states::gone);
+        pool = new PagePool(
+                pages,
+                next.head().map(Plan::kvPages),
+                new WindowPool(next.plan().windowPages()),
+                states::gone);
         supply = new PageSupply(pool, states, sequences, pages.tokensPerPage(), limits.prefixCache(), head != null);
     }
 

@@ -31,9 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Chats that begin alike, come at any time, are cancelled, shortened and go on, short of pages, with proposals, runs
-/// on the device, checkpoints of states there, on the host and on disk, windows, with what other models were closed with,
-/// and moves to other placements: each text is the one that a prompt gives alone.
-/// `-Dtenon.schedules=N` runs N of them.
+/// on the device, checkpoints of states there, on the host and on disk, windows, with what other models were closed
+/// with, and moves to other placements: each text is the one that a prompt gives alone. `-Dtenon.schedules=N` runs
+/// N of them.
 class RandomScheduleTests extends GenerationFixture {
     private static final int CONTEXT = 256;
     private static final int CALLS = 12;
