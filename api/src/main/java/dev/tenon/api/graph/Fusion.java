@@ -230,8 +230,7 @@ public final class Fusion {
     /// that makes the logits stays apart.
     private void matchNormed(Value value) {
         Optional<CoreOp.Unary> norm = normOf(value);
-        if (norm.isEmpty()
-                || norm.get().weights().getFirst().cols() != norm.get().out().width()) {
+        if (norm.isEmpty()) {
             return;
         }
         List<FusedOp.Projections.Part> parts = graph.ops().stream()
@@ -447,13 +446,14 @@ public final class Fusion {
         return true;
     }
 
-    /// The norm that defines a value, if it is free.
+    /// The norm of whole rows that defines a value, if it is free.
     private Optional<CoreOp.Unary> normOf(Value value) {
-        return switch (free(producer.get(value.id()))) {
-            case CoreOp.RmsNorm norm -> Optional.of(norm);
-            case CoreOp.LayerNorm norm -> Optional.of(norm);
+        Optional<CoreOp.Unary> norm = switch (free(producer.get(value.id()))) {
+            case CoreOp.RmsNorm rms -> Optional.of(rms);
+            case CoreOp.LayerNorm layer -> Optional.of(layer);
             case null, default -> Optional.empty();
         };
+        return norm.filter(op -> op.weights().getFirst().cols() == op.out().width());
     }
 
     private <O extends Op> Optional<O> before(Value value, Class<O> type) {

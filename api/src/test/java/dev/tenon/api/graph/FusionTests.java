@@ -84,6 +84,13 @@ class FusionTests {
     }
 
     @Test
+    void normsOfPartsOfRowsStayOps() {
+        Value in = b.layerNorm("in", x, Weight.vector("in", WIDTH / 2), NONE, 1e-5f);
+        Value up = b.activate("act", linear("up", in, 20), Activation.SILU);
+        assertEquals(List.of("layer_norm", "linear_then"), fused(up));
+    }
+
+    @Test
     void normsAfterTheRotationStayOps() {
         RopeParams rope = RopeParams.builder(6, Pairing.HALF_SPLIT, 10_000).build();
         Value in = rms("in", x);

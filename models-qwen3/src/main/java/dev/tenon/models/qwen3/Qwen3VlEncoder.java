@@ -11,6 +11,7 @@ import dev.tenon.api.media.Picture;
 import dev.tenon.api.media.PictureRule;
 import dev.tenon.api.media.Resampling;
 import dev.tenon.api.media.Resizing;
+import dev.tenon.api.media.encoder.EncoderBlocks.Norm;
 import dev.tenon.api.media.encoder.EncoderDefinition;
 import dev.tenon.api.media.encoder.EncoderStep;
 import dev.tenon.api.media.encoder.EncoderTensors;
@@ -20,7 +21,6 @@ import dev.tenon.api.media.encoder.MediaPrompt;
 import dev.tenon.api.media.encoder.Patches;
 import dev.tenon.api.media.encoder.PositionTable;
 import dev.tenon.api.media.encoder.VisionBlocks;
-import dev.tenon.api.media.encoder.VisionBlocks.Norm;
 import dev.tenon.api.media.encoder.VisionKeys;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelSource;
@@ -59,7 +59,7 @@ public final class Qwen3VlEncoder implements MediaEncoder {
             String stack = "v.deepstack." + layer + ".";
             if (v.has(stack + "fc1.weight")) {
                 Value joined = g.joinRows(stack + "joined", x, side * side);
-                joined = v.layerNorm(stack + "norm", joined, keys.eps());
+                joined = v.layerNorm(stack + "norm", joined, keys.shape().eps());
                 deep.add(v.projected(joined, stack + "fc1", stack + "fc2", text.embeddingLength()));
             }
         }

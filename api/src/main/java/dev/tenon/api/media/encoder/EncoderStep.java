@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 ///     are none
 /// @param lead how many of them come first and are part of no row of the result, such as one for
 ///     the whole picture
-/// @param join how many of the others make one row of the result
+/// @param join how many of the others make one row of the result; those that are left over at the end are part of none
 /// @param order which row of the result, 0-based, is the first one in the prompt, the second, and
 ///     so on: each once; or empty where they stand there as they come
 public record EncoderStep(List<float[]> rows, List<int[]> places, int[] spans, int lead, int join, int[] order) {
@@ -24,9 +24,8 @@ public record EncoderStep(List<float[]> rows, List<int[]> places, int[] spans, i
         spans = spans.clone();
         order = order.clone();
         if (lead < 0
-                || rows.size() <= lead
                 || join < 1
-                || (rows.size() - lead) % join != 0
+                || rows.size() < lead + join
                 || !places.isEmpty() && places.size() != rows.size()
                 || spans.length > 0 && spans[0] != 0) {
             throw new IllegalArgumentException("a step of " + rows.size() + " rows, " + places.size() + " places and "

@@ -18,27 +18,11 @@ import java.util.stream.IntStream;
 
 /// The keys of encoders of pictures, `clip.vision.*`. Immutable.
 ///
-/// @param keys of the companion file
-/// @param width of a row inside the encoder, `E`
-/// @param forward width of the feed-forward layer
-/// @param blocks layers
-/// @param heads attention heads
-/// @param headLength elements of a head
-/// @param eps added to variances in norms
+/// @param shape what all encoders have
 /// @param patch pixels along a side of a patch
 /// @param image pixels along a side of the picture that the encoder was made for
 /// @param normalisation of samples
-public record VisionKeys(
-        ModelKeys keys,
-        int width,
-        int forward,
-        int blocks,
-        int heads,
-        int headLength,
-        float eps,
-        int patch,
-        int image,
-        Normalisation normalisation) {
+public record VisionKeys(EncoderShape shape, int patch, int image, Normalisation normalisation) {
     private static final int MOST = 1 << 16;
 
     /// Reads the keys.
@@ -47,25 +31,29 @@ public record VisionKeys(
     /// @return the keys
     /// @throws ModelFormatException (`MODEL-001`, `MODEL-002`) if one is missing or impossible
     public static VisionKeys of(ModelSource source) {
-        ModelKeys keys = ModelKeys.of(source);
-        int width = keys.integer("vision.embedding_length", 1, MOST);
-        int heads = keys.integer("vision.attention.head_count", 1, width);
-        int headLength = keys.integerOr("vision.attention.head_dim", Math.max(1, width / heads), 1, MOST);
-        if (keys.integerOr("vision.attention.head_count_kv", heads, 1, MOST) != heads) {
-            throw keys.unsupported("vision.attention.head_count_kv", "another number than of query heads", "" + heads);
-        }
+        EncoderShape shape = EncoderShape.of(source, "vision");
+        ModelKeys keys = shape.keys();
         int patch = keys.integer("vision.patch_size", 1, 1024);
         return new VisionKeys(
-                keys,
-                width,
-                keys.integer("vision.feed_forward_length", 1, 1 << 20),
-                keys.integer("vision.block_count", 1, 4096),
-                heads,
-                headLength,
-                keys.number("vision.attention.layer_norm_epsilon", 0, 1),
+                shape,
                 patch,
                 keys.integer("vision.image_size", patch, MOST),
                 Normalisation.of(threeOf(keys, "vision.image_mean"), threeOf(keys, "vision.image_std")));
+    }
+
+    /// {@return the keys of the companion file}
+    public ModelKeys keys() {
+        return shape.keys();
+    }
+
+    /// {@return the width of a row inside the encoder, `E`}
+    public int width() {
+        return shape.width();
+    }
+
+    /// {@return the number of layers}
+    public int blocks() {
+        return shape.blocks();
     }
 
     private static float[] threeOf(ModelKeys keys, String key) {
@@ -77,7 +65,7 @@ public record VisionKeys(
     /// @param key after `clip.vision.`
     /// @param otherwise the default
     public int integerOr(String key, int otherwise) {
-        return keys.integerOr("vision." + key, otherwise, 0, MOST);
+        return keys().integerOr("vision." + key, otherwise, 0, MOST);
     }
 
     /// {@return patches along a side of a block that makes one row, which the file may leave out}
@@ -85,14 +73,14 @@ public record VisionKeys(
     /// @param key after `clip.vision.`
     /// @param otherwise the default
     public int side(String key, int otherwise) {
-        return keys.integerOr("vision." + key, otherwise, 1, 64);
+        return keys().integerOr("vision." + key, otherwise, 1, 64);
     }
 
     /// {@return the bias of the embedding of patches, zeros if the file has none}
     ///
     /// @param tensors of the companion file
     public float[] patchBias(EncoderTensors tensors) {
-        return keys.source().has("v.patch_embd.bias") ? tensors.values("v.patch_embd.bias") : new float[width];
+        return keys().source().has("v.patch_embd.bias") ? tensors.values("v.patch_embd.bias") : new float[width()];
     }
 
     /// {@return a rotation of heads by places in a picture: one half of the pairs by the row, which
@@ -104,11 +92,13 @@ public record VisionKeys(
     /// @param firstAxis which axis has the first half of the pairs
     /// @param shift first frequency of the second half
     public RopeParams.Builder rotation(RopeParams.Pairing pairing, float base, int firstAxis, int shift) {
-        int half = headLength / 4;
+        int half = shape.headLength() / 4;
         List<Turn> turns = IntStream.range(0, 2 * half)
                 .mapToObj(i -> i < half ? new Turn(firstAxis, 2 * i) : new Turn(1 - firstAxis, 2 * (i - half) + shift))
                 .toList();
-        return RopeParams.builder(headLength, pairing, base).ropeDim(4 * half).turns(turns);
+        return RopeParams.builder(shape.headLength(), pairing, base)
+                .ropeDim(4 * half)
+                .turns(turns);
     }
 
     /// {@return the rule for pictures of any size: in their proportions, rounded to whole rows of
@@ -143,7 +133,7 @@ public record VisionKeys(
     /// @throws ModelFormatException (`MODEL-002`) if they are not
     public int patchesOf(int side) {
         if (image % (patch * side) != 0) {
-            throw keys.impossible("vision.image_size", image, "a multiple of " + patch + " pixels * " + side);
+            throw keys().impossible("vision.image_size", image, "a multiple of " + patch + " pixels * " + side);
         }
         return image / patch;
     }
@@ -156,10 +146,11 @@ public record VisionKeys(
     /// @throws ModelFormatException (`MODEL-002`) if not
     public void checkWidth(int rows, ModelConfig text, int slices) {
         if (rows != (long) slices * text.embeddingLength()) {
-            throw keys.impossible(
-                    "vision.projection_dim",
-                    "rows of " + rows + " elements",
-                    slices + " times " + text.embeddingLength() + ", which the model " + text.name() + " reads");
+            throw keys().impossible(
+                            "vision.projection_dim",
+                            "rows of " + rows + " elements",
+                            slices + " times " + text.embeddingLength() + ", which the model " + text.name()
+                                    + " reads");
         }
     }
 }

@@ -13,6 +13,7 @@ import dev.tenon.api.media.Picture;
 import dev.tenon.api.media.PictureRule;
 import dev.tenon.api.media.Resampling;
 import dev.tenon.api.media.Resizing;
+import dev.tenon.api.media.encoder.EncoderBlocks.Norm;
 import dev.tenon.api.media.encoder.EncoderDefinition;
 import dev.tenon.api.media.encoder.EncoderStep;
 import dev.tenon.api.media.encoder.EncoderTensors;
@@ -21,7 +22,6 @@ import dev.tenon.api.media.encoder.MediaLayout;
 import dev.tenon.api.media.encoder.MediaPrompt;
 import dev.tenon.api.media.encoder.Patches;
 import dev.tenon.api.media.encoder.VisionBlocks;
-import dev.tenon.api.media.encoder.VisionBlocks.Norm;
 import dev.tenon.api.media.encoder.VisionKeys;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelKeys;
@@ -50,11 +50,12 @@ public final class Gemma4Encoder implements MediaEncoder {
         VisionBlocks v = new VisionBlocks(keys, Norm.RMS);
         v.normValues();
         GraphBuilder g = v.graph();
-        AttentionParams all = AttentionParams.builder(keys.heads(), keys.heads(), 1)
+        AttentionParams all = AttentionParams.builder(
+                        keys.shape().heads(), keys.shape().heads(), 1)
                 .causal(false)
                 .build();
         RopeParams rope = keys.rotation(Pairing.HALF_SPLIT, BASE, 1, 0)
-                .span(keys.headLength() / 2)
+                .span(keys.shape().headLength() / 2)
                 .build();
         Value x = v.encoded(v.embedded(), keys.blocks(), _ -> all, Optional.of(rope)); //             [T, E]
         // What is done to means is done to what they are of, which gives the same.
@@ -64,7 +65,7 @@ public final class Gemma4Encoder implements MediaEncoder {
             x = g.add("centred", x, g.scale("less", bias, -1));
             x = g.multiply("standard", x, g.repeat("std_scale", Weight.vector("v.std_scale", keys.width())));
         }
-        x = g.plainRmsNorm("normed", v.means(x, side * side), 1, keys.eps()); //                      [L, E]
+        x = g.plainRmsNorm("normed", v.means(x, side * side), 1, keys.shape().eps()); //                      [L, E]
         x = v.linear("mm.input_projection", x, text.embeddingLength());
         return new EncoderDefinition(g.build(x), MOST_ROWS * side * side, new Layout(keys, side, doubled(keys.keys())));
     }

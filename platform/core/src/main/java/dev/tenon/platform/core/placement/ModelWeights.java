@@ -111,12 +111,14 @@ public final class ModelWeights implements Weights {
                 tensors.getFirst());
     }
 
-    /// Matrices may have lengths of 1 in any place; the matrices of experts are one dimension of their own. Those of
-    /// one element may be a vector, and the kernels of a convolution are rows of a matrix.
+    /// Matrices may have lengths of 1 in any place; the matrices of experts are one dimension of
+    /// their own. Those of one element may be a vector; the kernels of a convolution are rows of a
+    /// matrix, and a vector may be a column.
     private static boolean fits(TensorInfo info, Weight weight) {
         if (weight.slices() == 1) {
             return info.cols() == weight.cols() && info.rows() == weight.rows()
-                    || info.shape().size() == 4
+                    || weight.isVector() && info.cols() == 1 && info.rows() == weight.cols()
+                    || info.shape().size() > 2
                             && info.shape().getLast() == weight.tensorRows()
                             && info.elements() == weight.tensor().elements();
         }
