@@ -1,7 +1,7 @@
 /// Model architectures: from GGUF metadata to a configuration and a graph.
 ///
 /// Users import versions below 2; who implements a provider type, those below the next minor one.
-@Version("1.8.0")
+@Version("1.9.0")
 @Export
 @NullMarked
 package dev.tenon.api.model;
