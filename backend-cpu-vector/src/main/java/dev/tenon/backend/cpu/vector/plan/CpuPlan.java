@@ -34,7 +34,6 @@ final class CpuPlan implements Plan {
     private final CpuKv cache;
     /// Empty where layers with a window keep all positions.
     private final Optional<CpuKv> windows;
-
     private final Optional<WindowPages> windowPages;
     /// Null where no op has a state.
     private final CpuStates states;

@@ -12,7 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SynthFamiliesTests {
     /// A row: shape, weights of its file, how many of these the figure leaves out (negative: it counts
     /// more), the figure in millions, and whose it is. Files have factors of rotations, which no figure
-    /// counts, and no poolers.
+    /// counts, and no poolers. The figures were written down without their sources at hand: the last column says
+    /// where to look them up, not where they were read.
     @ParameterizedTest
     @CsvSource({
         "glm-4-9b, 9400279040, 0, 94E2, its safetensors",
