@@ -131,10 +131,11 @@ class BailingMoe2ArchitectureTests extends TinyArchitectureContract {
                     ffn_down_shexp = linear ffn_hidden_shexp, ffn_down_shexp.weight [40, 32]
                     ffn_both = add ffn_moe, ffn_down_shexp
                     ffn_residual = add attn_residual, ffn_both
+                output_norm = rms_norm blk.1.ffn_residual, output_norm.weight [32, 1], eps 1.0E-5
                 selected = select_rows blk.1.ffn_residual
                 output_norm = rms_norm selected, output_norm.weight [32, 1], eps 1.0E-5
                 logits = linear output_norm, output.weight [32, 67]
-                output logits, named {hidden=output_norm}""", GraphListing.of(tiny().graph(architecture())));
+                output logits, named {hidden_rows=output_norm, hidden=output_norm}""", GraphListing.of(tiny().graph(architecture())));
     }
 
     private void refused(TinySource tiny, String code, String part) {

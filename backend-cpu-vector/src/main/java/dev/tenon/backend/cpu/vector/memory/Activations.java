@@ -5,6 +5,8 @@ import java.lang.foreign.MemorySegment;
 
 /// The array of one or more values of a graph whose lives do not overlap, `[rows, width]`.
 public final class Activations {
+    private static final float[] NONE = new float[0];
+
     /// Elements in a row.
     public final int width;
     /// Whether rows are those that want logits, instead of all tokens.
@@ -21,7 +23,12 @@ public final class Activations {
     public Activations(int width, boolean selected) {
         this.width = width;
         this.selected = selected;
-        use(new float[0]);
+        release();
+    }
+
+    /// Lets its memory go.
+    public void release() {
+        use(NONE);
     }
 
     /// {@return a view of the elements}

@@ -27,14 +27,12 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /// A flat list of kernels that a team of threads walks together.
 final class CpuPlan implements Plan {
-    private static final float[] NONE = new float[0];
-
     private final LoweredGraph graph;
     private final CpuThreads threads;
     private final CpuKv cache;
-    /// Empty where layers with a window keep all positions.
-    private final Optional<CpuKv> windows;
-    private final Optional<WindowPages> windowPages;
+    /// Null where layers with a window keep all positions.
+    private final CpuKv windows;
+    private final WindowPages windowPages;
     /// Null where no op has a state.
     private final CpuStates states;
     /// Owns the cache, the states and the warm-up too.
@@ -76,8 +74,8 @@ final class CpuPlan implements Plan {
         this.graph = graph;
         this.threads = context.team();
         this.cache = stores.cache();
-        this.windows = Optional.ofNullable(stores.windows());
-        this.windowPages = windows.map(pages -> new WindowPages(pages, stores.windowLayers()::firstSeen));
+        this.windows = stores.windows();
+        this.windowPages = windows == null ? null : new WindowPages(windows, stores.windowLayers()::firstSeen);
         this.states = stores.states();
         this.memory = stores.memory();
         this.kernels = new CpuKernel[graph.kernels().size()];
@@ -118,7 +116,9 @@ final class CpuPlan implements Plan {
                 states.begin(input);
             }
             cache.prepare(input);
-            windows.ifPresent(pages -> pages.prepare(input));
+            if (windows != null) {
+                windows.prepare(input);
+            }
             context.begin(input);
             growFor(input.logitRows());
             for (RopeTable table : tables) {
@@ -151,7 +151,7 @@ final class CpuPlan implements Plan {
             long needed = (long) rows * a.width;
             if (a.selected && a.data.length < needed) {
                 float[] old = a.data;
-                a.use(NONE);
+                a.release();
                 memory.release(old);
                 a.use(memory.floats(needed, "logits"));
             }
@@ -187,7 +187,7 @@ final class CpuPlan implements Plan {
 
     @Override
     public Optional<WindowPages> windowPages() {
-        return windowPages;
+        return Optional.ofNullable(windowPages);
     }
 
     @Override
@@ -212,7 +212,7 @@ final class CpuPlan implements Plan {
             if (!closed) {
                 closed = true;
                 for (Activations a : activations) {
-                    a.use(NONE);
+                    a.release();
                 }
                 memory.close();
             }
