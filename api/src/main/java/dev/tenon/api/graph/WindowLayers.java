@@ -27,7 +27,8 @@ public record WindowLayers(List<CoreOp.Attention> layers, List<AttentionParams> 
                     .filter(op -> op.layer() == layer.layer())
                     .map(CoreOp.Attention::params)
                     .toList();
-            if (all.stream().allMatch(WindowLayers::bounded)) {
+            // Layers that other ops alone read have none.
+            if (!all.isEmpty() && all.stream().allMatch(WindowLayers::bounded)) {
                 layers.add(layer);
                 views.addAll(all);
             }

@@ -31,9 +31,4 @@ public interface MediaPrompt {
     /// @param columns how many of the rows are a line
     /// @param between as wide as its results; borrowed
     void lines(EncoderStep step, int columns, float[] between);
-
-    /// Adds a row that is no result of the encoder.
-    ///
-    /// @param row as wide as its results; borrowed
-    void row(float[] row);
 }

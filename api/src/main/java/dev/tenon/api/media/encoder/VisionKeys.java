@@ -10,7 +10,6 @@ import dev.tenon.api.media.Resampling;
 import dev.tenon.api.media.Resizing;
 import dev.tenon.api.media.Size;
 import dev.tenon.api.media.SizeRule;
-import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import java.util.List;
@@ -136,21 +135,5 @@ public record VisionKeys(EncoderShape shape, int patch, int image, Normalisation
             throw keys().impossible("vision.image_size", image, "a multiple of " + patch + " pixels * " + side);
         }
         return image / patch;
-    }
-
-    /// Checks that the rows of the encoder are as wide as what reads them.
-    ///
-    /// @param rows their width
-    /// @param text hyperparameters of the model
-    /// @param slices how often a row holds the width of the model
-    /// @throws ModelFormatException (`MODEL-002`) if not
-    public void checkWidth(int rows, ModelConfig text, int slices) {
-        if (rows != (long) slices * text.embeddingLength()) {
-            throw keys().impossible(
-                            "vision.projection_dim",
-                            "rows of " + rows + " elements",
-                            slices + " times " + text.embeddingLength() + ", which the model " + text.name()
-                                    + " reads");
-        }
     }
 }

@@ -256,12 +256,6 @@ class MediaEncoderTests {
             parts.removeLast();
             parts.add("rows " + (rows.size() - first));
         }
-
-        @Override
-        public void row(float[] row) {
-            rows.add(row.clone());
-            parts.add("rows 1");
-        }
     }
 
     private static float[] decode(GgufFile file, String tensor) {

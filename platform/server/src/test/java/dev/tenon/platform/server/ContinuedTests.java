@@ -92,8 +92,14 @@ class ContinuedTests {
         JsonNode one = server.answer("/v1/messages", body.formatted("any", true));
         assertEquals(1, one.get("content").size(), one::toString);
         assertEquals("tool_use", one.get("stop_reason").asText());
-        JsonNode many = server.answer("/v1/messages", body.formatted("any", false));
-        assertTrue(many.get("content").size() > 1, many::toString);
+        // Sampled: now and then there is only one.
+        int most = 0;
+        for (int i = 0; i < 40 && most < 2; i++) {
+            most = server.answer("/v1/messages", body.formatted("any", false))
+                    .get("content")
+                    .size();
+        }
+        assertTrue(most > 1, "one call in each of 40 answers");
         assertEquals(
                 200, server.post("/v1/messages", body.formatted("auto", true)).statusCode());
     }
