@@ -221,7 +221,7 @@ class ReplaceIT {
                                     formats,
                                     folder.resolve("wrong.jar"),
                                     "0.2.2",
-                                    "dev.tenon.quant.formats.BlockFormat",
+                                    "dev.tenon.quant.formats.LayoutFormat",
                                     "dequantize"),
                             "dev.tenon.quant.formats 0.2.2 failed its self-check: .*format \\w+ decodes .*"),
                     Map.entry(

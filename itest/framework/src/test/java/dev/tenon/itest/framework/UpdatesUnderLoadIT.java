@@ -201,7 +201,7 @@ class UpdatesUnderLoadIT {
                         Jars.ours("quant-formats"),
                         folder.resolve("broken-formats.jar"),
                         "2.0.0",
-                        "dev.tenon.quant.formats.BlockFormat",
+                        "dev.tenon.quant.formats.LayoutFormat",
                         "dequantize");
             case BACKEND ->
                 Jars.broken(
