@@ -49,7 +49,7 @@ public final class Idefics3Encoder implements MediaEncoder {
         return new EncoderDefinition(v.graph().build(x), patches * patches, new Layout(keys, side, edge));
     }
 
-    private record Layout(VisionKeys keys, int side, int edge) implements MediaLayout {
+    private record Layout(VisionKeys keys, int side, int edge) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = keys.tiled(GridRule.of(SizeRule.longestEdge(edge, keys.image()), keys.tile()));

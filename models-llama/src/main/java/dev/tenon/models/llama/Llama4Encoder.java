@@ -60,7 +60,7 @@ public final class Llama4Encoder implements MediaEncoder {
         return new EncoderDefinition(g.build(x), patches * patches + 1, new Layout(keys, side, keys.tiled(grid)));
     }
 
-    private record Layout(VisionKeys keys, int side, PictureRule rule) implements MediaLayout {
+    private record Layout(VisionKeys keys, int side, PictureRule rule) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             float[] positions = tensors.values("v.position_embd.weight");

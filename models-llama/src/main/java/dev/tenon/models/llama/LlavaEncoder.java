@@ -64,7 +64,7 @@ public final class LlavaEncoder implements MediaEncoder {
         return tensor.startsWith("v.blk." + (VisionKeys.of(source).blocks() - 1) + ".");
     }
 
-    private record Layout(VisionKeys keys) implements MediaLayout {
+    private record Layout(VisionKeys keys) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = PictureRule.of(

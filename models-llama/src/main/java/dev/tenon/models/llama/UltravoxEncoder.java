@@ -49,7 +49,7 @@ public final class UltravoxEncoder implements MediaEncoder {
         return g.rmsNorm(name, x, Weight.vector(name + ".weight", x.width()), PROJECTOR_EPS);
     }
 
-    private record Layout(int bins, int stack) implements MediaLayout {
+    private record Layout(int bins, int stack) implements MediaLayout.OfSounds {
         @Override
         public void lay(Sound sound, EncoderTensors tensors, MediaPrompt prompt) {
             for (float[] piece : new MelSpectrogram(bins).of(sound.resampled(MelSpectrogram.RATE))) {

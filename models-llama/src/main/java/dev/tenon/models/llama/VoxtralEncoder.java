@@ -40,7 +40,7 @@ public final class VoxtralEncoder implements MediaEncoder {
         return new EncoderDefinition(g.build(x), SoundBlocks.TOKENS, new Layout(v.bins(), 2 * stack));
     }
 
-    private record Layout(int bins, int join) implements MediaLayout {
+    private record Layout(int bins, int join) implements MediaLayout.OfSounds {
         @Override
         public void lay(Sound sound, EncoderTensors tensors, MediaPrompt prompt) {
             prompt.text("[BEGIN_AUDIO]");

@@ -56,7 +56,7 @@ public final class InternVlEncoder implements MediaEncoder {
                 v.graph().build(x), patches * patches + 1, new Layout(keys, side, keys.tiled(grid)));
     }
 
-    private record Layout(VisionKeys keys, int side, PictureRule rule) implements MediaLayout {
+    private record Layout(VisionKeys keys, int side, PictureRule rule) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             float[] positions = tensors.values("v.position_embd.weight");

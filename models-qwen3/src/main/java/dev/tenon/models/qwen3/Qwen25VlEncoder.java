@@ -64,7 +64,7 @@ public final class Qwen25VlEncoder implements MediaEncoder {
         return new EncoderDefinition(v.graph().build(x), MOST_ROWS * SIDE * SIDE, new Layout(keys));
     }
 
-    private record Layout(VisionKeys keys) implements MediaLayout {
+    private record Layout(VisionKeys keys) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = keys.anySize(SIDE, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));

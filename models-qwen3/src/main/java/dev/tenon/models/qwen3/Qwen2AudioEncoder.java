@@ -36,7 +36,7 @@ public final class Qwen2AudioEncoder implements MediaEncoder {
         return new EncoderDefinition(g.build(x), SoundBlocks.TOKENS, new Layout(v.bins()));
     }
 
-    private record Layout(int bins) implements MediaLayout {
+    private record Layout(int bins) implements MediaLayout.OfSounds {
         @Override
         public void lay(Sound sound, EncoderTensors tensors, MediaPrompt prompt) {
             prompt.text("<|audio_bos|>");

@@ -25,6 +25,7 @@ import dev.tenon.api.media.encoder.EncoderDefinition;
 import dev.tenon.api.media.encoder.EncoderStep;
 import dev.tenon.api.media.encoder.EncoderTensors;
 import dev.tenon.api.media.encoder.MediaEncoder;
+import dev.tenon.api.media.encoder.MediaLayout;
 import dev.tenon.api.media.encoder.MediaPrompt;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.text.Tokenizer;
@@ -164,10 +165,9 @@ class MediaEncoderTests {
         for (int i = 0; i < texts.length; i++) {
             laid.text(texts[i]);
             if (i + 1 < texts.length) {
-                if (heard) {
-                    encoder.layout().lay(sound(shown), decoded, laid);
-                } else {
-                    encoder.layout().lay(picture(shown.split("\\+")[i]), decoded, laid);
+                switch (encoder.layout()) {
+                    case MediaLayout.OfPictures pictures -> pictures.lay(picture(shown.split("\\+")[i]), decoded, laid);
+                    case MediaLayout.OfSounds sounds -> sounds.lay(sound(shown), decoded, laid);
                 }
             }
         }

@@ -13,8 +13,8 @@ import org.osgi.service.component.annotations.Component;
 
 /// The `deepseek32` architecture: DeepSeek V3.2.
 ///
-/// As `deepseek2`, but that a token attends to the positions only which an index chooses, in each layer anew. The index
-/// rotates halves of its keys, attention neighbouring pairs.
+/// As `deepseek2`, but a token attends only to the positions that an index selects. Each layer has an index of its own,
+/// which pairs elements half a head apart in rotations; attention pairs neighbours.
 @Component(service = ModelArchitecture.class, property = "model.architecture=deepseek32")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class DeepSeek32Architecture implements ModelArchitecture {

@@ -13,8 +13,8 @@ import org.osgi.service.component.annotations.Component;
 
 /// The `glm-dsa` architecture: GLM-5.
 ///
-/// As `deepseek2`, but that a token attends to the positions only which an index chooses; a layer may take those of the
-/// one before it. Experts are chosen by the sigmoid of their logits.
+/// As `deepseek2`, but a token attends only to the positions that an index selects; a layer may use those of the last
+/// layer with an index. Experts are selected by the sigmoid of their logits.
 @Component(service = ModelArchitecture.class, property = "model.architecture=glm-dsa")
 @ServiceProvider(value = ModelArchitecture.class, resolution = Resolution.OPTIONAL)
 public final class GlmDsaArchitecture implements ModelArchitecture {

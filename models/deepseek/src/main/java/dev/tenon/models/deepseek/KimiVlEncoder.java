@@ -53,7 +53,7 @@ public final class KimiVlEncoder implements MediaEncoder {
         return new EncoderDefinition(v.graph().build(x), MOST_ROWS * side * side, new Layout(keys, side));
     }
 
-    private record Layout(VisionKeys keys, int side) implements MediaLayout {
+    private record Layout(VisionKeys keys, int side) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));

@@ -51,7 +51,7 @@ public final class Gemma3Encoder implements MediaEncoder {
         return new EncoderDefinition(g.build(x), patches * patches, new Layout(keys, side));
     }
 
-    private record Layout(VisionKeys keys, int side) implements MediaLayout {
+    private record Layout(VisionKeys keys, int side) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = PictureRule.of(

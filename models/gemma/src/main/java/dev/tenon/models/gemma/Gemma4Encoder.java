@@ -81,7 +81,7 @@ public final class Gemma4Encoder implements MediaEncoder {
         return Normalisation.of(mean, std);
     }
 
-    private record Layout(VisionKeys keys, int side, Normalisation normalisation) implements MediaLayout {
+    private record Layout(VisionKeys keys, int side, Normalisation normalisation) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));

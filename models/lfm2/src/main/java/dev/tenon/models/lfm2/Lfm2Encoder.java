@@ -66,7 +66,7 @@ public final class Lfm2Encoder implements MediaEncoder {
         return new EncoderDefinition(v.graph().build(x), most, new Layout(keys, side, rule));
     }
 
-    private record Layout(VisionKeys keys, int side, PictureRule rule) implements MediaLayout {
+    private record Layout(VisionKeys keys, int side, PictureRule rule) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             List<Picture> pictures = rule.apply(picture);

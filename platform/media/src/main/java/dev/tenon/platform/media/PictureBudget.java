@@ -36,8 +36,7 @@ public record PictureBudget(long maxBytes, long maxPixels, int maxRatio, int max
             throw MediaException.budget(what, header.frames() + " frames", maxFrames + "", "Send a single one");
         }
         if (header.jpeg() != null && header.jpeg().scans() > MAX_SCANS) {
-            throw MediaException.damaged(
-                    what, header.jpeg().scans() + " scans; expected at most " + MAX_SCANS + " of an honest file");
+            throw MediaException.damaged(what, header.jpeg().scans() + " scans; expected at most " + MAX_SCANS);
         }
     }
 }
