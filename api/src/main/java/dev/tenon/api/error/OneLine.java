@@ -3,9 +3,8 @@ package dev.tenon.api.error;
 import java.util.Locale;
 
 /// Makes texts harmless to show that may quote anything: a file's names and values, or a compiler's log. Characters
-/// that
-/// do something else than stand for themselves become escapes such as `\\u001b`: control characters, and those that
-/// change the direction of the text around them.
+/// that do something else than stand for themselves become escapes such as `\\u001b`: control characters, and those
+/// that change the direction of the text around them.
 public final class OneLine {
     private static final int MOST = 4000;
     private static final int END = 1000;

@@ -228,8 +228,7 @@ public final class AttentionParams {
         }
 
         /// Sets the length of runs that the positions of a sequence are cut into, from its start on: a causal token
-        /// sees
-        /// its own run only.
+        /// sees its own run only.
         ///
         /// @param positions of a run; 0, the default, for one run
         /// @return this

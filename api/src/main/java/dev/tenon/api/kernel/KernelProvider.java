@@ -14,8 +14,8 @@ public interface KernelProvider {
     List<Kernel> kernels();
 
     /// {@return the kernels that read a format, the best first; by default those of [#kernels()] that name it. Who
-    /// makes
-    /// kernels of layouts ([QuantFormat#layout()]) makes them here, and gives the same for an equal layout again}
+    /// makes kernels of layouts ([QuantFormat#layout()]) makes them here, and gives the same for an equal layout
+    /// again}
     ///
     /// @param format a weight format
     default List<Kernel> kernels(QuantFormat format) {

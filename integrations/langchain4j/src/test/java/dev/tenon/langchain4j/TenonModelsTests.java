@@ -39,8 +39,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /// What LangChain4j's tests do not look at. Answers without a rule are the embedded model's own, who tells stories:
-/// what
-/// is enforced is, whatever it would like to say.
+/// what is enforced is, whatever it would like to say.
 class TenonModelsTests {
     private static final ToolSpecification WEATHER = ToolSpecification.builder()
             .name("getWeather")

@@ -14,9 +14,9 @@ import dev.tenon.api.quant.layout.Scale;
 /// byte 0       2                66                 74
 ///      | d:f16 | qs: uint16[32] | scales: uint8[8] |
 ///
-/// value[i] = d * (0.25 * s[i / 16] + 0.125) * sign[i] * grid[qs[i / 8] & 511][i % 8];  s = 4-bit numbers of scales,
-/// the
-/// low ones first; bits 9 to 15 of qs[k] are the signs of the k-th eight values, the eighth makes their number even
+/// value[i] = d * (0.25 * s[i / 16] + 0.125) * sign[i] * grid[qs[i / 8] & 511][i % 8]; s = 4-bit numbers of scales,
+/// the low ones first; bits 9 to 15 of qs[k] are the signs of the k-th eight values, the eighth makes their number
+/// even
 /// ```
 ///
 /// Without an encoder, as [IQ2_XXSFormat].

@@ -15,8 +15,8 @@ import dev.tenon.api.quant.layout.Scale;
 ///      | qs: uint8[32] | rs: uint8[16] | ts: uint8[4] | d:f16 |      value = d * (digit - 1)
 ///
 /// digit n of a byte q, from the highest on, in base 3: (q * 3^n mod 256) * 3 >> 8
-/// values 0..159: digit n of qs[i] is value 32n + i; 160..239: of rs[i], 160 + 16n + i; 240..255: of ts[i], 240 + 4n +
-/// i
+/// values 0..159: digit n of qs[i] is value 32n + i; 160..239: of rs[i], 160 + 16n + i; 240..255: of ts[i], 240 + 4n
+/// + i
 /// ```
 ///
 /// Encoding: d = the largest magnitude, levels rounded; a byte is the least whose digits are those of its levels.

@@ -119,7 +119,8 @@ public final class DecoderBlocks {
 
     /// {@return how many draft blocks a file has}
     static int drafts(ModelSource source) {
-        return ModelKeys.of(source).integerOr("nextn_predict_layers", 0, 0, Integer.MAX_VALUE);
+        ModelKeys keys = ModelKeys.of(source);
+        return keys.integerOr("nextn_predict_layers", 0, 0, keys.integer("block_count", 1, Integer.MAX_VALUE));
     }
 
     /// {@return what the file has}

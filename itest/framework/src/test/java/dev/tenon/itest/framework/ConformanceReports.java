@@ -16,8 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// The reports of `tenon itest --suite` in `docs/reports/itest`, one a backend. None of them has a failure, and each
-/// backend
-/// was tried with as many ops as the least that is asked for.
+/// backend was tried with as many ops as the least that is asked for.
 ///
 /// @param byBackend the reports
 record ConformanceReports(Map<String, JsonNode> byBackend) {

@@ -129,8 +129,7 @@ class ImageIT {
     }
 
     /// As a container runtime starts it: name spaces of its own, a read-only root, `/tmp` in memory, user and
-    /// environment
-    /// of the image. The port is a free one of loopback, for the network is shared with the test.
+    /// environment of the image. The port is a free one of loopback, for the network is shared with the test.
     private static Process start(String... arguments) throws IOException {
         return startWith(List.of(), arguments);
     }

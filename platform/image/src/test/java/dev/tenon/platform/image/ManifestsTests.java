@@ -25,8 +25,7 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /// The manifests of docs/deploy have the fields that Kubernetes knows, and those that it wants. Kinds that others
-/// define
-/// (KEDA, the gateway, the Prometheus operator) are not known here.
+/// define (KEDA, the gateway, the Prometheus operator) are not known here.
 class ManifestsTests {
     private interface Check {
         void accept(JsonElement object) throws IOException;

@@ -16,9 +16,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Mutated files are decoded, or refused with a code: no other exception, hang, or memory without bound. Each file has
-/// a
-/// seed of its own, which a failure names: with `-Dtenon.fuzz.seed=SEED` that file comes first.
+/// Mutated files are decoded, or refused with a code: no other exception, hang, or memory without bound. Each file
+/// has a seed of its own, which a failure names: with `-Dtenon.fuzz.seed=SEED` that file comes first.
 class MutatedMediaTests {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     /// Of the processor: the machine may stand still meanwhile.

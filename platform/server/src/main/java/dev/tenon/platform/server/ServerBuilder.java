@@ -98,8 +98,7 @@ public final class ServerBuilder {
     }
 
     /// Sets whether requests may load, unload, pull, create, copy and delete models; by default where the server
-    /// listens
-    /// at loopback, or has keys.
+    /// listens at loopback, or has keys.
     ///
     /// @param allowed whether
     /// @return this

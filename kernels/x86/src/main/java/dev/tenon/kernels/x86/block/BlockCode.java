@@ -137,8 +137,7 @@ public abstract class BlockCode {
     public abstract void levels512(Assembler a, Gpr w, int chunk, Vec levels, Vec t);
 
     /// Computes the levels of 32 weights of a block that is less than a span: bytes in the lower part of a register,
-    /// the
-    /// rest 0, or words.
+    /// the rest 0, or words.
     ///
     /// @param w points to the block
     /// @param unit which 32 weights of the block

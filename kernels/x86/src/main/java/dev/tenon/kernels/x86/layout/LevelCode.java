@@ -187,8 +187,7 @@ final class LevelCode implements Levels {
     }
 
     /// Permutes bytes so that each eight levels are in 64 bits, and takes their bits from there; where these lie in
-    /// dwords
-    /// alike, a shift does that.
+    /// dwords alike, a shift does that.
     private void emitGathered(Assembler a, Gpr w, Plane plane, int first, boolean lead, Vec levels, Vec t) {
         Vec v = lead ? levels : t;
         int from = gatherFrom(plane, first);

@@ -198,8 +198,7 @@ final class Tuner {
     }
 
     /// {@return the values of all knobs, those first that need no compilation, and a value of each knob before the
-    /// second
-    /// of any}
+    /// second of any}
     private List<Map.Entry<String, String>> values() {
         List<Map.Entry<String, String>> all = new ArrayList<>();
         for (boolean compiled : new boolean[] {false, true}) {

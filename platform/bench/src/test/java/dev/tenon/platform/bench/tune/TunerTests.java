@@ -88,8 +88,7 @@ class TunerTests {
     }
 
     /// Kernels of a step: what each takes when it is timed alone, and by how much its setting slows the kernels after
-    /// it
-    /// down, as where it takes their cache or leaves them too few processors.
+    /// it down, as where it takes their cache or leaves them too few processors.
     private record Kernels(Map<String, Double> alone, Map<String, Double> others) {
         private static final double USUAL = 1.0;
 
@@ -121,9 +120,8 @@ class TunerTests {
         }
     }
 
-    /// Whoever times kernels alone takes each of these values, and gets a step up to 25 times slower. Only whole steps
-    /// are
-    /// ever asked for here.
+    /// Whoever times kernels alone takes each of these values, and gets a step up to 25 times slower. Only whole
+    /// steps are ever asked for here.
     @ParameterizedTest
     @EnumSource
     void bestAloneAndWorstInThePipelineLoses(Machine machine) {

@@ -5,8 +5,7 @@ import dev.tenon.itest.testkit.TokenProposerContract;
 import java.util.Objects;
 
 /// The contract of proposers of tokens for the provider that the command was told. JUnit makes the object, so what it
-/// is
-/// about comes through [#select]; one run at a time.
+/// is about comes through [#select]; one run at a time.
 final class SelectedProposerContract extends TokenProposerContract {
     /// What to test.
     ///

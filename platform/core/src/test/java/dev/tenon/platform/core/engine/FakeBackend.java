@@ -36,7 +36,6 @@ import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenSampling;
 import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -235,7 +234,7 @@ final class FakeBackend implements Backend {
 
         /// Keeps a token in the window's pages, and compares what it sees there.
         private void checkWindow(int[] table, int[] windowTable, int position, int token) {
-            int[][] own = windowPages.pages;
+            int[][] own = windowPages.pages();
             own[windowTable[position / PAGE]][position % PAGE] = token;
             for (int p = 0; p <= position; p++) {
                 int held = own[windowTable[p / PAGE]][p % PAGE];
@@ -428,56 +427,6 @@ final class FakeBackend implements Backend {
         @Override
         public void close() {
             closed = true;
-        }
-    }
-
-    private record FakePages(String layout, int[][] pages) implements KvPages {
-        @Override
-        public int tokensPerPage() {
-            return PAGE;
-        }
-
-        @Override
-        public int pageCount() {
-            return pages.length;
-        }
-
-        @Override
-        public long pageBytes() {
-            return PAGE * 4L;
-        }
-
-        @Override
-        public void copy(int from, int to) {
-            pages[to] = pages[from].clone();
-        }
-
-        @Override
-        public Optional<HostCopies> hostCopies() {
-            return Optional.of(new FakeCopies(
-                    layout,
-                    (page, to) -> MemorySegment.copy(pages[page], 0, to, JAVA_INT, 0, PAGE),
-                    (page, tokens, from) -> MemorySegment.copy(from, JAVA_INT, 0, pages[page], 0, PAGE)));
-        }
-    }
-
-    private interface ToHost {
-        void read(int index, MemorySegment to);
-    }
-
-    private interface FromHost {
-        void write(int index, int tokens, MemorySegment from);
-    }
-
-    private record FakeCopies(String layout, ToHost toHost, FromHost fromHost) implements HostCopies {
-        @Override
-        public void read(int index, MemorySegment target) {
-            toHost.read(index, target);
-        }
-
-        @Override
-        public void write(int index, int tokens, MemorySegment source) {
-            fromHost.write(index, tokens, source);
         }
     }
 

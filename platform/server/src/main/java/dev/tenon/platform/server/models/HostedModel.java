@@ -327,8 +327,7 @@ final class HostedModel implements ServedModel {
     }
 
     /// Loads it again after its file was changed, if the file was changed once more since that failed, and does not
-    /// change
-    /// at this moment. Called time and again, by one thread.
+    /// change at this moment. Called time and again, by one thread.
     void reloadIfChanged() {
         String found = failure().isPresent() ? ModelParts.state(spec.request().path()) : "";
         boolean rests = found.equals(seen);

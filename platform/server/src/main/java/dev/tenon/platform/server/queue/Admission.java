@@ -10,8 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 
 /// Lets so many requests in at a time, and has others wait: those of a higher priority go first, of the same priority
-/// the
-/// groups take turns, and within a group it is first come, first served. Safe for any thread.
+/// the groups take turns, and within a group it is first come, first served. Safe for any thread.
 public final class Admission {
     private final int places;
     private final int most;
