@@ -2,8 +2,10 @@ package dev.tenon.api.model;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.gguf.TensorInfo;
@@ -162,5 +164,7 @@ class DecoderBlocksTests {
         assertTrue(DecoderBlocks.isDraft(source(), "blk.11.attn_norm.weight"));
         assertFalse(DecoderBlocks.isDraft(source(), "blk.1.attn_norm.weight"));
         assertFalse(DecoderBlocks.isDraft(source(), "output.weight"));
+        metadata.put("a.nextn_predict_layers", GgufValue.ofUint32(13));
+        assertThrows(ModelFormatException.class, () -> DecoderBlocks.isDraft(source(), "output.weight"));
     }
 }

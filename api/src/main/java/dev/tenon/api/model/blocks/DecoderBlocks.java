@@ -120,7 +120,8 @@ public final class DecoderBlocks {
     /// {@return how many draft blocks a file has}
     static int drafts(ModelSource source) {
         ModelKeys keys = ModelKeys.of(source);
-        return keys.integerOr("nextn_predict_layers", 0, 0, keys.integer("block_count", 1, Integer.MAX_VALUE));
+        int blocks = keys.integerOr("block_count", Integer.MAX_VALUE, 1, Integer.MAX_VALUE);
+        return keys.integerOr("nextn_predict_layers", 0, 0, blocks);
     }
 
     /// {@return what the file has}
