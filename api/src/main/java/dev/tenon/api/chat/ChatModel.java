@@ -82,6 +82,7 @@ public interface ChatModel {
         Usage usage = session.generate(
                 settings.toBuilder()
                         .prompt(Arrays.copyOfRange(tokens, kept, tokens.length))
+                        .media(prompt.media())
                         .constraint(rule)
                         .build(),
                 reader);

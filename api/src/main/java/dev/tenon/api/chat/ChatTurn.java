@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /// One turn of a conversation. Immutable.
 ///
+/// The text has a [place][MediaPart#PLACE] where each of its pictures and sounds stands, in their order. Those that
+/// find none stand before the text.
+///
 /// @param role [#SYSTEM], [#USER], [#ASSISTANT], [#TOOL], or another one that the model's template
 ///     knows; never null
 /// @param text what it says; never null
@@ -14,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// @param callId id of the call whose result a tool's turn is; null for other turns, and where the order
 ///     of the results tells it
 /// @param name who speaks, or which tool's result it is; null if that is not said
-/// @param media its other parts, after the text; never null; copied
+/// @param media its pictures and sounds, in the order of their places; never null; copied
 public record ChatTurn(
         String role,
         String text,

@@ -1,8 +1,8 @@
 /// Conversations with models: a [ChatRequest] becomes tokens, and what a model generates becomes
 /// [ChatEvents]: text, reasoning and calls of tools.
 ///
-/// May change incompatibly until 1.0: import `[0.5,0.6)`.
-@Version("0.5.0")
+/// May change incompatibly until 1.0: import `[0.6,0.7)`.
+@Version("0.6.0")
 @Export
 @NullMarked
 package dev.tenon.api.chat;

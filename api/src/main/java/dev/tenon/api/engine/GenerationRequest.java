@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// What to generate. Immutable; made by [#builder()].
 public final class GenerationRequest {
     private final int[] prompt;
+    private final List<PromptMedia> media;
     private final SamplingParams sampling;
     private final int maxNewTokens;
     private final List<String> stop;
@@ -29,6 +30,7 @@ public final class GenerationRequest {
 
     private GenerationRequest(Builder builder) {
         this.prompt = builder.prompt.clone();
+        this.media = builder.media;
         this.sampling = builder.sampling;
         this.maxNewTokens = builder.maxNewTokens;
         this.stop = builder.stop;
@@ -53,6 +55,7 @@ public final class GenerationRequest {
     public Builder toBuilder() {
         Builder copy = new Builder();
         copy.prompt = prompt;
+        copy.media = media;
         copy.sampling = sampling;
         copy.maxNewTokens = maxNewTokens;
         copy.stop = stop;
@@ -86,6 +89,11 @@ public final class GenerationRequest {
     ///     run yet}
     public int[] prompt() {
         return prompt.clone();
+    }
+
+    /// {@return what has the rows for which tokens of the prompt stand; unmodifiable}
+    public List<PromptMedia> media() {
+        return media;
     }
 
     /// {@return how to sample tokens}
@@ -161,6 +169,7 @@ public final class GenerationRequest {
     /// Builds requests. Not safe for several threads.
     public static final class Builder {
         private int[] prompt = {};
+        private List<PromptMedia> media = List.of();
         private SamplingParams sampling = SamplingParams.defaults();
         private int maxNewTokens = -1;
         private List<String> stop = List.of();
@@ -183,6 +192,16 @@ public final class GenerationRequest {
         /// @return this
         public Builder prompt(int... tokens) {
             this.prompt = tokens.clone();
+            return this;
+        }
+
+        /// Sets what has the rows for which [tokens below 0][PromptMedia#tokens] of the prompt stand; nothing by
+        /// default.
+        ///
+        /// @param list pictures and sounds of the prompt; copied
+        /// @return this
+        public Builder media(List<PromptMedia> list) {
+            this.media = List.copyOf(list);
             return this;
         }
 

@@ -28,6 +28,7 @@ public final class LoadRequest {
     private final List<String> outputs;
     private final Map<String, String> settings;
     private final List<Adapter> adapters;
+    private final @Nullable Path companion;
 
     /// A low-rank adapter (LoRA) that is loaded beside the model.
     ///
@@ -62,6 +63,7 @@ public final class LoadRequest {
         this.outputs = builder.outputs;
         this.settings = builder.settings;
         this.adapters = List.copyOf(builder.adapters);
+        this.companion = builder.companion;
     }
 
     /// {@return a builder of a request with all defaults}
@@ -94,6 +96,7 @@ public final class LoadRequest {
         builder.outputs = outputs;
         builder.settings = settings;
         builder.adapters.addAll(adapters);
+        builder.companion = companion;
         return builder;
     }
 
@@ -168,6 +171,11 @@ public final class LoadRequest {
         return adapters;
     }
 
+    /// {@return the file whose encoder makes rows of pictures or sounds for the model, if there is one}
+    public Optional<Path> companion() {
+        return Optional.ofNullable(companion);
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof LoadRequest that && values().equals(that.values());
@@ -198,7 +206,8 @@ public final class LoadRequest {
                 checkData,
                 outputs,
                 settings,
-                adapters);
+                adapters,
+                companion);
     }
 
     /// Builds requests. Not safe for several threads.
@@ -217,6 +226,7 @@ public final class LoadRequest {
         private List<String> outputs = List.of(Graph.LOGITS);
         private Map<String, String> settings = Map.of();
         private final List<Adapter> adapters = new ArrayList<>();
+        private @Nullable Path companion;
 
         private Builder(Path path) {
             this.path = Objects.requireNonNull(path, "path");
@@ -351,6 +361,16 @@ public final class LoadRequest {
         /// @throws IllegalArgumentException if the name is empty, or the scale no finite number
         public Builder adapter(String name, Path file, float scale) {
             adapters.add(new Adapter(name, file, scale));
+            return this;
+        }
+
+        /// Has the model take pictures or sounds, which an encoder makes rows of; none by default. The encoder is found
+        /// by what its file names; the backend of the model runs it if it can, else another one.
+        ///
+        /// @param file companion of the model (`mmproj`); null for none
+        /// @return this
+        public Builder companion(@Nullable Path file) {
+            companion = file;
             return this;
         }
 

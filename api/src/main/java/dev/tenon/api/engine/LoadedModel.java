@@ -3,13 +3,19 @@ package dev.tenon.api.engine;
 import dev.tenon.api.device.DeviceInfo;
 import dev.tenon.api.device.PlanProfiler;
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.media.MediaKind;
+import dev.tenon.api.media.Picture;
+import dev.tenon.api.media.Sound;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.text.ChatTemplate;
 import dev.tenon.api.text.Tokenizer;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.osgi.annotation.versioning.ProviderType;
 
 /// A model that is loaded and placed on a device. Whoever loaded it closes it. Safe for any thread.
@@ -96,6 +102,37 @@ public interface LoadedModel extends AutoCloseable {
     ///     the context, (`LIMIT-002`) if all sequences are taken
     /// @throws dev.tenon.api.error.TenonException (`STATE-004`) if the thread is interrupted; it stays so
     float[] rerank(RerankRequest request);
+
+    /// {@return what it takes beside text: by the encoder of the companion that it was loaded with; unmodifiable}
+    default Set<MediaKind> media() {
+        return Set.of();
+    }
+
+    /// Encodes a picture for prompts. Blocks. What was encoded before may be known still.
+    ///
+    /// @param picture the picture, upright
+    /// @return the tokens and rows that stand in its place
+    /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model takes no pictures, or not this one
+    /// @throws dev.tenon.api.error.BackendException if the backend failed or was withdrawn
+    default PromptMedia encode(Picture picture) {
+        throw new TenonException(
+                ErrorCode.ARGUMENT,
+                file().path().getFileName() + " was loaded without an encoder of pictures. Load it with the companion"
+                        + " file (mmproj) of a model that sees.");
+    }
+
+    /// Encodes a sound for prompts. Blocks.
+    ///
+    /// @param sound the sound
+    /// @return the tokens and rows that stand in its place
+    /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model takes no sounds, or not this one
+    /// @throws dev.tenon.api.error.BackendException if the backend failed or was withdrawn
+    default PromptMedia encode(Sound sound) {
+        throw new TenonException(
+                ErrorCode.ARGUMENT,
+                file().path().getFileName() + " was loaded without an encoder of sounds. Load it with the companion"
+                        + " file (mmproj) of a model that hears.");
+    }
 
     /// Opens a session. The caller closes it.
     ///

@@ -3,6 +3,7 @@ package dev.tenon.api.engine;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.util.List;
 import java.util.Map;
 import org.osgi.annotation.versioning.ProviderType;
 
@@ -65,6 +66,15 @@ public interface Session extends AutoCloseable {
     /// @throws dev.tenon.api.error.TenonException (`STATE-002`) if the model was loaded without the
     ///     output, (`STATE-004`) if the thread is interrupted; the session is unchanged
     void evaluate(int[] tokens, Rows which, String output, RowConsumer consumer);
+
+    /// Appends a prompt with pictures or sounds and computes the default output as [#evaluate(int[], Rows,
+    /// RowConsumer)].
+    ///
+    /// @param tokens token ids, and [those of rows][PromptMedia#tokens]
+    /// @param media has the rows
+    /// @param which for which tokens rows of the output are wanted
+    /// @param consumer as there
+    void evaluate(int[] tokens, List<PromptMedia> media, Rows which, RowConsumer consumer);
 
     /// For which tokens rows are wanted.
     enum Rows {

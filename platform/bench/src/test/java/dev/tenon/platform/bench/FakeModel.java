@@ -15,6 +15,7 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.RerankRequest;
+import dev.tenon.api.engine.PromptMedia;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.gguf.GgufFile;
@@ -111,6 +112,11 @@ public final class FakeModel implements Engine, LoadedModel, Tokenizer, GgufFile
         @Override
         public void evaluate(int[] tokens, Rows which, String output, RowConsumer consumer) {
             throw new AssertionError("bench reads no outputs");
+        }
+
+        @Override
+        public void evaluate(int[] tokens, List<PromptMedia> media, Rows which, RowConsumer consumer) {
+            throw new AssertionError("bench reads no logits");
         }
 
         @Override

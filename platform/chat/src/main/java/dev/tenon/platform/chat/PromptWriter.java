@@ -63,7 +63,7 @@ final class PromptWriter {
         }
         boolean added = model.tokenizer().addsBos() && !plain.beginsWith(template.bos());
         int[] tokens = PromptText.encode(model, plain.text(), added, plain.borders());
-        return new ChatPrompt(plain.text(), plain.borders(), tokens);
+        return new ChatPrompt(plain.text(), plain.borders(), tokens, List.of());
     }
 
     private UserText.Plain render(

@@ -17,6 +17,7 @@ import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.RerankRequest;
+import dev.tenon.api.engine.PromptMedia;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.BackendException;
@@ -377,6 +378,11 @@ public final class FakeEngine implements Engine {
         @Override
         public void evaluate(int[] tokens, Rows which, String output, RowConsumer consumer) {
             throw new UnsupportedOperationException("commands evaluate logits only");
+        }
+
+        @Override
+        public void evaluate(int[] more, List<PromptMedia> media, Rows which, RowConsumer consumer) {
+            evaluate(more, which, consumer);
         }
 
         @Override

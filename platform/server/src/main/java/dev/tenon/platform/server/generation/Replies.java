@@ -11,6 +11,7 @@ import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.PromptMedia;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.http.RequestException;
@@ -107,7 +108,7 @@ public final class Replies {
         ChatModel chat = lease.chat();
         ChatRequest complete = defaults.complete(request, lease.model());
         TokenConstraint rule = rule(settings, () -> chat.constraint(complete, prompt));
-        return run(exchange, served, lease, prompt.tokens(), rule, settings, index -> {
+        return run(exchange, served, lease, prompt.tokens(), prompt.media(), rule, settings, index -> {
             ChoiceOutput output = outputs.apply(index);
             return new Heard(chat.reader(request, prompt, output), output);
         });
@@ -134,7 +135,7 @@ public final class Replies {
             IntFunction<ChoiceOutput> outputs)
             throws InterruptedException {
         TokenConstraint rule = rule(settings, () -> lease.chat().constraint(format));
-        return run(exchange, served, lease, tokens, rule, settings, index -> {
+        return run(exchange, served, lease, tokens, List.of(), rule, settings, index -> {
             ChoiceOutput output = outputs.apply(index);
             return new Heard(new PlainReply(output), output);
         });
@@ -197,6 +198,7 @@ public final class Replies {
             ServedModel served,
             ServedModel.Lease lease,
             int[] tokens,
+            List<PromptMedia> media,
             TokenConstraint rule,
             ReplySettings asked,
             IntFunction<Heard> outputs)
@@ -219,6 +221,7 @@ public final class Replies {
             heard.output().begins(listener);
             GenerationRequest request = GenerationRequest.builder()
                     .prompt(tokens)
+                    .media(media)
                     .sampling(sampling.toBuilder()
                             .seed((sampling.seed() + i) & Long.MAX_VALUE)
                             .build())

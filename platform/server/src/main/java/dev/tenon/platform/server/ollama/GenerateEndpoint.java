@@ -149,7 +149,7 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
         IntStream.of(next).skip(bos ? 1 : 0).forEach(all::add);
         int[] tokens = all.build().toArray();
         PromptText.requireRoom(tokens.length, model.contextLength());
-        return new ChatPrompt(prompt.text(), prompt.borders(), tokens);
+        return new ChatPrompt(prompt.text(), prompt.borders(), tokens, prompt.media());
     }
 
     /// The tokens of a prompt and its reply. The reply's are those of its text: what the model thought is left out.
