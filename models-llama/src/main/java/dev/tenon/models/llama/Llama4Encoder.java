@@ -26,6 +26,7 @@ import dev.tenon.api.model.ModelSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.osgi.service.component.annotations.Component;
 
@@ -61,6 +62,11 @@ public final class Llama4Encoder implements MediaEncoder {
     }
 
     private record Layout(VisionKeys keys, int side, PictureRule rule) implements MediaLayout.OfPictures {
+        @Override
+        public Set<String> tensors() {
+            return Set.of("v.position_embd.weight", "v.patch_embd.bias", "v.class_embd");
+        }
+
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             float[] positions = tensors.values("v.position_embd.weight");

@@ -25,6 +25,7 @@ import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.Set;
 import org.osgi.service.component.annotations.Component;
 
 /// The `mlp` encoder of the Llava models: pictures of one size, of which each patch is a row. A token for the class of
@@ -65,6 +66,11 @@ public final class LlavaEncoder implements MediaEncoder {
     }
 
     private record Layout(VisionKeys keys) implements MediaLayout.OfPictures {
+        @Override
+        public Set<String> tensors() {
+            return Set.of("v.position_embd.weight", "v.patch_embd.bias", "v.class_embd");
+        }
+
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = PictureRule.of(

@@ -23,6 +23,7 @@ import dev.tenon.api.model.ModelSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.osgi.service.component.annotations.Component;
 
 /// The `internvl` encoder of the InternVL models: tiles of one size, then the whole picture, each with a token for
@@ -57,6 +58,11 @@ public final class InternVlEncoder implements MediaEncoder {
     }
 
     private record Layout(VisionKeys keys, int side, PictureRule rule) implements MediaLayout.OfPictures {
+        @Override
+        public Set<String> tensors() {
+            return Set.of("v.position_embd.weight", "v.patch_embd.bias", "v.class_embd");
+        }
+
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             float[] positions = tensors.values("v.position_embd.weight");

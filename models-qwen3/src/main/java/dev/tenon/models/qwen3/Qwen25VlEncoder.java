@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import org.osgi.service.component.annotations.Component;
@@ -65,6 +66,11 @@ public final class Qwen25VlEncoder implements MediaEncoder {
     }
 
     private record Layout(VisionKeys keys) implements MediaLayout.OfPictures {
+        @Override
+        public Set<String> tensors() {
+            return Set.of();
+        }
+
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = keys.anySize(SIDE, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));

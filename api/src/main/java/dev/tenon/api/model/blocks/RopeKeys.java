@@ -7,6 +7,7 @@ import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelKeys;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -66,7 +67,8 @@ public final class RopeKeys {
 
     /// Has pairs turn along the axes of time, height and width where rows of pictures may come
     /// ([dev.tenon.api.model.ModelSource#rowWidth()]) and the file says which (`rope.dimension_sections`, M-RoPE).
-    /// With texts alone all three are the position, so nothing is said then.
+    /// With texts alone all three are the position, so nothing is said then, unless pairs are left that turn by
+    /// none.
     ///
     /// @param keys the file's keys
     /// @param rope the rotation, to which this is added
@@ -76,13 +78,15 @@ public final class RopeKeys {
     /// @throws dev.tenon.api.error.ModelFormatException (`MODEL-002`) if the sections are impossible
     public static RopeParams.Builder alongAxes(
             ModelKeys keys, RopeParams.Builder rope, int pairs, boolean interleaved) {
-        if (keys.source().rowWidth() == 0 || !keys.has(SECTIONS)) {
+        if (!keys.has(SECTIONS)) {
             return rope;
         }
         int[] sections = keys.perLayer(SECTIONS, AXES + 1, 0, pairs);
-        return rope.turns(IntStream.range(0, pairs)
+        List<Turn> turns = IntStream.range(0, pairs)
                 .mapToObj(i -> new Turn(interleaved ? turnsOver(sections, i) : runsOver(sections, i), i))
-                .toList());
+                .toList();
+        boolean byPosition = keys.source().rowWidth() == 0 && turns.stream().allMatch(turn -> turn.axis() < AXES);
+        return byPosition ? rope : rope.turns(turns);
     }
 
     private static int turnsOver(int[] sections, int pair) {

@@ -18,8 +18,6 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.media.MelSpectrogram;
-import dev.tenon.api.media.Picture;
-import dev.tenon.api.media.Size;
 import dev.tenon.api.media.Sound;
 import dev.tenon.api.media.encoder.EncoderDefinition;
 import dev.tenon.api.media.encoder.EncoderStep;
@@ -35,11 +33,8 @@ import dev.tenon.itest.testkit.reference.ReferenceBackend;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.core.text.Tokenizers;
-import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -49,7 +44,6 @@ import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import javax.imageio.ImageIO;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
@@ -166,7 +160,8 @@ class MediaEncoderTests {
             laid.text(texts[i]);
             if (i + 1 < texts.length) {
                 switch (encoder.layout()) {
-                    case MediaLayout.OfPictures pictures -> pictures.lay(picture(shown.split("\\+")[i]), decoded, laid);
+                    case MediaLayout.OfPictures pictures ->
+                        pictures.lay(GoldenPictures.picture(shown.split("\\+")[i]), decoded, laid);
                     case MediaLayout.OfSounds sounds -> sounds.lay(sound(shown), decoded, laid);
                 }
             }
@@ -281,25 +276,5 @@ class MediaEncoderTests {
 
     private static Sound sound(String name) {
         return Sound.of(GoldenData.floats(GoldenData.file("audio/" + name + ".pcm.f32")), MelSpectrogram.RATE);
-    }
-
-    private static Picture picture(String name) throws IOException {
-        JsonNode size = GoldenData.json(GoldenData.file("vision/images/index.json"));
-        JsonNode of = size.get(name);
-        byte[] samples = of.get("rgb").isNull()
-                ? decoded(GoldenData.file("vision/images/" + of.get("png").asText()))
-                : Files.readAllBytes(
-                        GoldenData.file("vision/images/" + of.get("rgb").asText()));
-        return Picture.of(new Size(of.get("width").asInt(), of.get("height").asInt()), samples);
-    }
-
-    private static byte[] decoded(Path png) throws IOException {
-        BufferedImage image = ImageIO.read(png.toFile());
-        byte[] samples = new byte[3 * image.getWidth() * image.getHeight()];
-        for (int i = 0; i < samples.length; i++) {
-            int pixel = image.getRGB(i / 3 % image.getWidth(), i / 3 / image.getWidth());
-            samples[i] = (byte) (pixel >> 8 * (2 - i % 3));
-        }
-        return samples;
     }
 }

@@ -85,6 +85,7 @@ final class Gemma4Attention {
         Cached kv = layer < ownLayers ? cache(layer, x, kind) : shared(layer);
         AttentionParams params = AttentionParams.builder(c.headCount(), headCountsKv[kv.layer], 1)
                 .slidingWindow(kind.window)
+                .spans(keys.source().rowWidth() > 0)
                 .build();
         Value attended = g.attention(blk + "attn", q, kv.k, kv.v, kv.layer, params); //               [T, H * V]
         return d.linear(blk + "attn_output", attended, c.embeddingLength()); //                       [T, E]

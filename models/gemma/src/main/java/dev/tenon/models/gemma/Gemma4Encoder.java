@@ -28,6 +28,7 @@ import dev.tenon.api.model.ModelKeys;
 import dev.tenon.api.model.ModelSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.osgi.service.component.annotations.Component;
 
 /// The `gemma4v` encoder: pictures of any size, of which neighbouring patches are averaged.
@@ -82,6 +83,11 @@ public final class Gemma4Encoder implements MediaEncoder {
     }
 
     private record Layout(VisionKeys keys, int side, Normalisation normalisation) implements MediaLayout.OfPictures {
+        @Override
+        public Set<String> tensors() {
+            return Set.of("v.position_embd.weight");
+        }
+
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));

@@ -38,11 +38,11 @@ public final class Glm4Architecture implements ModelArchitecture {
     public ModelDefinition define(ModelSource source) {
         ModelKeys keys = ModelKeys.of(source);
         ExpertShape.none(keys);
-        if (keys.has(SECTIONS)) {
-            throw keys.unsupported(SECTIONS, "there", "models of text alone, which have no such key");
-        }
         ModelConfig config = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
-        RopeParams rope = RopeKeys.read(keys, config, Pairing.INTERLEAVED).build();
+        // Models that read pictures, too, have other pairs.
+        Pairing pairing = keys.has(SECTIONS) ? Pairing.HALF_SPLIT : Pairing.INTERLEAVED;
+        RopeParams rope = RopeKeys.alongAxes(keys, RopeKeys.read(keys, config, pairing), config.ropeDim() / 2, false)
+                .build();
         return new ModelDefinition(config, graph(new DecoderBlocks(source, config), rope));
     }
 

@@ -26,6 +26,7 @@ import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.osgi.service.component.annotations.Component;
 
 /// The `glm4v` encoder of GLM 4.1V and 4.5V: pictures of any size; a convolution makes a row of neighbouring patches.
@@ -63,6 +64,11 @@ public final class Glm4vEncoder implements MediaEncoder {
     }
 
     private record Layout(VisionKeys keys, int side) implements MediaLayout.OfPictures {
+        @Override
+        public Set<String> tensors() {
+            return Set.of("v.position_embd.weight");
+        }
+
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelSource;
@@ -13,6 +16,7 @@ import dev.tenon.itest.testkit.TinyArchitectureContract;
 import dev.tenon.itest.testkit.models.GraphListing;
 import dev.tenon.itest.testkit.models.TinySource;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class Glm4ArchitectureTests extends TinyArchitectureContract {
@@ -88,9 +92,20 @@ class Glm4ArchitectureTests extends TinyArchitectureContract {
     }
 
     @Test
-    void expertsAndSectionsOfPicturesAreRefused() {
+    void expertsAreRefused() {
         refused(tiny().key("expert_count", 8), "glm4.expert_count");
-        refused(tiny().key("rope.dimension_sections", new long[] {2, 2, 0, 0}), "glm4.rope.dimension_sections");
+    }
+
+    @Test
+    void modelsWithSectionsOfPicturesRotateHalves() {
+        Graph graph =
+                tiny().key("rope.dimension_sections", new long[] {2, 2, 0, 0}).graph(architecture());
+        assertEquals(
+                Set.of(Pairing.HALF_SPLIT),
+                graph.ops().stream()
+                        .filter(CoreOp.Rope.class::isInstance)
+                        .map(op -> ((CoreOp.Rope) op).params().pairing())
+                        .collect(Collectors.toSet()));
     }
 
     private void refused(TinySource tiny, String key) {

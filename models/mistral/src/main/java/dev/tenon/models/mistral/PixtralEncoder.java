@@ -22,6 +22,7 @@ import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.osgi.service.component.annotations.Component;
 
 /// The `pixtral` encoder of Pixtral and Mistral Small 3: pictures of any size, with a row at the end of each line.
@@ -59,6 +60,11 @@ public final class PixtralEncoder implements MediaEncoder {
     }
 
     private record Layout(VisionKeys keys, int side) implements MediaLayout.OfPictures {
+        @Override
+        public Set<String> tensors() {
+            return Set.of("v.token_embd.img_break");
+        }
+
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
             PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));

@@ -88,7 +88,8 @@ public final class Definitions {
                     file + " cannot be loaded",
                     List.of(Issue.error(
                             ErrorCode.MODEL_GRAPH,
-                            architecture.id() + " (" + Origins.of(architecture) + ") defines no sound model: " + problem
+                            architecture.id() + " (" + Origins.of(EncoderArchitecture.service(architecture))
+                                    + ") defines no sound model: " + problem
                                     + ". Install a version of the bundle without this fault",
                             architecture.id())),
                     e);

@@ -10,6 +10,7 @@ import dev.tenon.api.chat.ReplyFormatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.media.encoder.MediaEncoder;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
@@ -36,6 +37,11 @@ import java.util.function.Supplier;
         effective = ServiceKind.ACTIVE)
 @ServiceConsumer(
         value = ModelArchitecture.class,
+        resolution = Resolution.OPTIONAL,
+        cardinality = Cardinality.MULTIPLE,
+        effective = ServiceKind.ACTIVE)
+@ServiceConsumer(
+        value = MediaEncoder.class,
         resolution = Resolution.OPTIONAL,
         cardinality = Cardinality.MULTIPLE,
         effective = ServiceKind.ACTIVE)
@@ -117,6 +123,7 @@ import java.util.function.Supplier;
 public enum ServiceKind {
     FORMAT(QuantFormat.class, QuantFormat::id),
     ARCHITECTURE(ModelArchitecture.class, ModelArchitecture::id),
+    ENCODER(MediaEncoder.class, MediaEncoder::id),
     BACKEND(Backend.class, Backend::id),
     KERNELS(KernelProvider.class, Use.ALL),
     TOKENIZER(TokenizerProvider.class, TokenizerProvider::model),

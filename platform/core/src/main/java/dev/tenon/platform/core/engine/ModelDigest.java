@@ -27,6 +27,13 @@ final class ModelDigest {
                 .toList());
     }
 
+    /// {@return whether a graph rotates along the axes of pictures, and not by positions alone}
+    static boolean turns(Graph graph) {
+        return graph.expanded().ops().stream()
+                .anyMatch(op ->
+                        op instanceof CoreOp.Rope rope && !rope.params().turns().isEmpty());
+    }
+
     /// {@return the digest}
     ///
     /// @param positions how the graph rotates positions

@@ -5,6 +5,7 @@ import dev.tenon.api.engine.Generation;
 import dev.tenon.api.engine.GenerationEvent;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.PromptMedia;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
@@ -23,6 +24,7 @@ import dev.tenon.platform.core.steps.TokenSequence;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
@@ -147,7 +149,7 @@ final class ModelSession implements Session, MeasuredSession {
                             + " context (-c)");
         }
         int length = sequence.length();
-        append(request.prompt());
+        append(request.prompt(), request.media());
         if (sequence.allRan()) {
             throw new TenonException(
                     ErrorCode.ARGUMENT,
@@ -210,26 +212,32 @@ final class ModelSession implements Session, MeasuredSession {
 
     @Override
     public void evaluate(int[] tokens, Rows which, RowConsumer consumer) {
-        evaluate(tokens, which, null, true, consumer);
+        evaluate(tokens, List.of(), which, null, true, consumer);
+    }
+
+    @Override
+    public void evaluate(int[] tokens, List<PromptMedia> media, Rows which, RowConsumer consumer) {
+        evaluate(tokens, media, which, null, true, consumer);
     }
 
     @Override
     public void evaluate(int[] tokens, Rows which, String output, RowConsumer consumer) {
-        evaluate(tokens, which, Objects.requireNonNull(output, "output"), true, consumer);
+        evaluate(tokens, List.of(), which, Objects.requireNonNull(output, "output"), true, consumer);
     }
 
     @Override
     public void evaluateUnread(int[] tokens) {
-        evaluate(tokens, Rows.LAST, null, false, (index, logits) -> {});
+        evaluate(tokens, List.of(), Rows.LAST, null, false, (index, logits) -> {});
     }
 
-    private void evaluate(int[] tokens, Rows which, String output, boolean read, RowConsumer consumer) {
+    private void evaluate(
+            int[] tokens, List<PromptMedia> media, Rows which, String output, boolean read, RowConsumer consumer) {
         int width = model.width(output);
         String named = model.isDefault(output) ? null : output;
         begin(true);
         try {
             int base = sequence.length();
-            append(tokens);
+            append(tokens, media);
             int from = switch (which) {
                 case NONE -> SequenceTask.NO_LOGITS;
                 case LAST -> sequence.length() - 1;
@@ -307,6 +315,12 @@ final class ModelSession implements Session, MeasuredSession {
     public void save(OutputStream to) throws IOException {
         begin(false);
         try {
+            if (sequence.hasRows()) {
+                throw new TenonException(
+                        ErrorCode.ARGUMENT,
+                        "The session has pictures or sounds among its tokens, and cannot be saved. Truncate it to what"
+                                + " is before them, or send the conversation again.");
+            }
             model.loop().placed().save(sequence, model.saved(), to);
         } finally {
             end();
@@ -401,7 +415,7 @@ final class ModelSession implements Session, MeasuredSession {
         }
     }
 
-    private void append(int[] tokens) {
+    private void append(int[] tokens, List<PromptMedia> media) {
         if (!model.isCausal() && sequence.length() > 0) {
             throw new TenonException(
                     ErrorCode.ARGUMENT,
@@ -419,16 +433,6 @@ final class ModelSession implements Session, MeasuredSession {
                     sequence.length(),
                     limit);
         }
-        for (int token : tokens) {
-            if (token < 0 || token >= model.config().vocabularySize()) {
-                throw new TenonException(
-                        ErrorCode.ARGUMENT,
-                        "Token id " + token + " is not one of the model's; expected 0 to "
-                                + (model.config().vocabularySize() - 1));
-            }
-        }
-        for (int token : tokens) {
-            sequence.append(token);
-        }
+        new PromptRows(media, model.rowWidth(), model.mostTogether()).append(tokens, sequence, model.config());
     }
 }

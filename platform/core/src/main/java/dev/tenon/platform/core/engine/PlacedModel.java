@@ -10,13 +10,16 @@ import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.PromptMedia;
 import dev.tenon.api.engine.RerankRequest;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
-import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.media.MediaKind;
+import dev.tenon.api.media.Picture;
+import dev.tenon.api.media.Sound;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.speculation.TokenProposer;
 import dev.tenon.api.text.ChatTemplate;
@@ -25,7 +28,10 @@ import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SchedulingStatus;
+import dev.tenon.platform.core.media.CompanionEncoder;
+import dev.tenon.platform.core.media.FileTensors;
 import dev.tenon.platform.core.placement.Adapters;
+import dev.tenon.platform.core.placement.ModelRole;
 import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -40,7 +46,6 @@ import dev.tenon.platform.core.tuned.TunedIdentity;
 import dev.tenon.platform.core.tuned.TunedModel;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -87,8 +92,11 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private final KeptPrefixes kept;
     private final long loadNanos;
     private volatile Speculation speculation = Speculation.OFF;
-    /// By their keys.
-    private final Map<String, Optional<ChatTemplate>> templates = new HashMap<>();
+    /// The model of its companion file, which it owns; null if it has none.
+    private final PlacedModel encoder;
+    /// Encodes pictures or sounds by it; null if it has none.
+    private final CompanionEncoder companion;
+    private final ModelTemplates templates;
 
     private boolean closed;
 
@@ -97,6 +105,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
             Supplier<EngineConfig> settings,
             CompletableFuture<Tokenizer> tokenizer,
             long startNanos,
+            PlacedModel encoder,
             Consumer<PlacedModel> onClose) {
         this.placer = placer;
         this.file = placer.file();
@@ -115,7 +124,8 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         this.config = placement.definition().config();
         this.contextLength = placer.contextLength(placement.definition(), now);
         this.maxBatchTokens = placer.maxBatchTokens(placement.definition(), now);
-        this.moves = new PlacementMoves(settings, placer, placement, maxBatchTokens, this::loop, this::forgetTemplate);
+        this.templates = new ModelTemplates(file, config.architecture(), registry);
+        this.moves = new PlacementMoves(settings, placer, placement, maxBatchTokens, this::loop, templates::forget);
         this.loop = new StepLoop(
                 placement,
                 moves::placeAgain,
@@ -134,7 +144,31 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         this.causal = placement.definition().graph().isCausal();
         this.outputs = outputs(defaultOutput, placement.definition().graph());
         this.kept = prefixCache ? takeBack(now) : null;
+        this.encoder = encoder;
+        this.companion = encoder == null
+                ? null
+                : encoder.companionOf(
+                        ModelDigest.turns(placement.definition().graph()), now.encodedBytes(request.settings()));
         this.loadNanos = System.nanoTime() - startNanos;
+    }
+
+    /// {@return an encoder by this model, which is one of a companion file}
+    ///
+    /// @param axes whether the model that reads the rows rotates along the axes of pictures
+    /// @param budget most bytes of rows that are remembered
+    private CompanionEncoder companionOf(boolean axes, long budget) {
+        return new CompanionEncoder(
+                name(),
+                loop,
+                ModelDigest.of(positions, List.of(file)),
+                new FileTensors(file, registry)::values,
+                axes,
+                budget);
+    }
+
+    /// {@return whether it is the encoder of another model}
+    boolean isEncoder() {
+        return placer.role() instanceof ModelRole.Encoder;
     }
 
     StepLoop loop() {
@@ -220,50 +254,17 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
 
     @Override
     public Optional<ChatTemplate> chatTemplate() {
-        return template(Definitions.TEMPLATE);
+        return templates.template(Definitions.TEMPLATE);
     }
 
     @Override
     public Optional<String> chatTemplateSource() {
-        return templateSource(Definitions.TEMPLATE);
-    }
-
-    /// One that the architecture gives takes the place of all that the file has.
-    private Optional<String> templateSource(String key) {
-        GgufMetadata metadata = file.metadata();
-        Optional<String> given = Definitions.givenTemplate(
-                registry.architecture(config.architecture()).stream().toList(), metadata);
-        return given.isPresent() && !key.equals(Definitions.TEMPLATE)
-                ? Optional.empty()
-                : given.or(() -> metadata.string(key));
+        return templates.source(Definitions.TEMPLATE);
     }
 
     @Override
     public Optional<ChatTemplate> chatTemplate(String name) {
-        return template(Definitions.TEMPLATE + "." + name);
-    }
-
-    private synchronized Optional<ChatTemplate> template(String key) {
-        Optional<ChatTemplate> known = templates.get(key);
-        if (known == null) {
-            known = templateSource(key).map(this::compile);
-            templates.put(key, known);
-        }
-        return known;
-    }
-
-    /// What gave or compiled the templates may have gone.
-    private synchronized void forgetTemplate() {
-        templates.clear();
-    }
-
-    private ChatTemplate compile(String source) {
-        return registry.templateEngine()
-                .orElseThrow(() -> new TenonException(
-                        ErrorCode.MODEL_TEMPLATE,
-                        file.path().getFileName() + " has a chat template, and nothing installed compiles it; add"
-                                + " tenon-platform-templates"))
-                .compile(source);
+        return templates.template(Definitions.TEMPLATE + "." + name);
     }
 
     @Override
@@ -309,7 +310,8 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         Optional<Plan> head = now == null ? Optional.empty() : now.head();
         return bytes(this)
                 + head.map(plan -> plan.report().memory().allocatedBytes()).orElse(0L)
-                + (speculation.draft() == null ? 0 : bytes(speculation.draft()));
+                + (speculation.draft() == null ? 0 : bytes(speculation.draft()))
+                + (encoder == null ? 0 : bytes(encoder));
     }
 
     @Override
@@ -339,7 +341,24 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         } catch (TenonException e) {
             return Optional.of(e);
         }
-        return speculation.draft() instanceof ScheduledModel draft ? draft.failure() : Optional.empty();
+        Optional<TenonException> drafts =
+                speculation.draft() instanceof ScheduledModel draft ? draft.failure() : Optional.empty();
+        return drafts.or(() -> encoder == null ? Optional.empty() : encoder.failure());
+    }
+
+    @Override
+    public Set<MediaKind> media() {
+        return companion == null ? Set.of() : companion.kinds();
+    }
+
+    @Override
+    public PromptMedia encode(Picture picture) {
+        return companion == null ? LoadedModel.super.encode(picture) : companion.encode(picture, tokenizer());
+    }
+
+    @Override
+    public PromptMedia encode(Sound sound) {
+        return companion == null ? LoadedModel.super.encode(sound) : companion.encode(sound, tokenizer());
     }
 
     private static long bytes(LoadedModel model) {
@@ -380,6 +399,16 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     /// {@return whether a sequence may come in several steps}
     boolean isCausal() {
         return causal;
+    }
+
+    /// {@return elements of the rows that its prompts may have; 0 if they have none}
+    int rowWidth() {
+        return placer.role().rowWidth();
+    }
+
+    /// {@return most rows of a prompt that see each other: they run in one step, beside each other sequence}
+    int mostTogether() {
+        return maxBatchTokens - placer.maxSequences() + 1;
     }
 
     /// {@return how many sequences of a length the cache has room for}
@@ -450,6 +479,9 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         keepPrefixes();
         loop.close();
         speculation.close();
+        if (encoder != null) {
+            encoder.close();
+        }
         // The tokenizer may still be reading the metadata; that is on the heap, not in the mapping.
         adapters.close();
         file.close();

@@ -11,11 +11,14 @@ import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.metrics.FinishedRequest;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.metrics.MetricsSource;
 import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
+import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.text.Tokenizer;
@@ -26,6 +29,7 @@ import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.core.placement.Adapters;
+import dev.tenon.platform.core.placement.ModelRole;
 import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.Notifier;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -42,6 +46,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,6 +59,8 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
     private static final double ROUNDING = 1e-4;
     /// Error of logits that other kernels compute: they may round activations to 8 bits.
     private static final double ROUNDING_OF_KERNELS = 5e-3;
+    /// A base of rotation that encoders do not look at.
+    private static final float NO_ROTATION = 10_000;
 
     private final ServiceRegistry registry;
     private final List<PlacedModel> models = new CopyOnWriteArrayList<>();
@@ -150,15 +158,19 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
         TensorTypes types = TensorTypes.of(registry.formats());
         GgufFile file = GgufReader.open(request.path(), types);
         Adapters adapters = null;
+        PlacedModel encoder = null;
         try {
             adapters = Adapters.open(request, types, file);
+            encoder = request.companion().isEmpty() ? null : encoder(request, types, file);
             CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(
                     () -> Tokenizers.create(file.metadata(), registry.tokenizerProviders()));
+            int rowWidth = encoder == null ? 0 : encoder.width(null);
             PlacedModel model = new PlacedModel(
-                    new Placer(registry, file, adapters, config.withSpeculation(request)),
+                    new Placer(registry, file, adapters, config.withSpeculation(request), new ModelRole.Text(rowWidth)),
                     () -> config,
                     tokenizer,
                     start,
+                    encoder,
                     models::remove);
             try {
                 if (file.metadata().has("tokenizer.ggml.model")) {
@@ -177,12 +189,52 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
             model.moves().leaveWithdrawn(); // of services withdrawn while the model was placed
             return model;
         } catch (RuntimeException e) {
+            if (encoder != null) {
+                encoder.close();
+            }
             if (adapters != null) {
                 adapters.close();
             }
             file.close();
             throw e;
         }
+    }
+
+    /// Places the encoder of a model's companion file: on the backend that the request names, or else on any.
+    private PlacedModel encoder(LoadRequest request, TensorTypes types, GgufFile text) {
+        GgufFile file = GgufReader.open(request.companion().orElseThrow(), types);
+        try {
+            ModelRole role = new ModelRole.Encoder(ModelConfig.readShape(source(text), NO_ROTATION));
+            LoadRequest asked = EncoderRequest.of(request);
+            PlacedModel encoder;
+            try {
+                encoder = encoder(file, asked, role);
+            } catch (TenonException e) {
+                if (asked.backend().isEmpty() || asked.backend().equals("auto")) {
+                    throw e;
+                }
+                LOG.info("{} does not run {}: {}", asked.backend(), file.path().getFileName(), e.getMessage());
+                encoder = encoder(
+                        file, asked.toBuilder().backend("auto").device("").build(), role);
+            }
+            models.add(encoder);
+            return encoder;
+        } catch (RuntimeException | Error e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    private PlacedModel encoder(GgufFile file, LoadRequest asked, ModelRole role) {
+        Placer placer = new Placer(registry, file, Adapters.none(), asked, role);
+        return new PlacedModel(
+                placer, () -> config, new CompletableFuture<>(), System.nanoTime(), null, models::remove);
+    }
+
+    private static ModelSource source(GgufFile file) {
+        return new ModelSource(
+                file.metadata(),
+                file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity())));
     }
 
     /// Offers the services of some bundles instead of others'. Models that use the old ones are
@@ -242,7 +294,7 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
         TensorTypes types = TensorTypes.of(registry.formats());
         try (GgufFile file = GgufReader.open(request.path(), types);
                 Adapters adapters = Adapters.open(request, types, file)) {
-            return new Placer(registry, file, adapters, request).explain(config);
+            return new Placer(registry, file, adapters, request, new ModelRole.Text(0)).explain(config);
         }
     }
 
@@ -270,7 +322,10 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
 
     @Override
     public List<LoadedModel> models() {
-        return List.copyOf(models);
+        return models.stream()
+                .filter(model -> !model.isEncoder())
+                .map(LoadedModel.class::cast)
+                .toList();
     }
 
     @Override

@@ -69,7 +69,9 @@ public final class GenerationTask extends SequenceTask {
         this.contextLength = model.contextLength();
         this.limit = request.maxNewTokens() < 0 ? Integer.MAX_VALUE : request.maxNewTokens();
         for (int i = 0; i < sequence.length(); i++) {
-            sampler.accept(sequence.token(i));
+            if (sequence.token(i) >= 0) { // below 0 it is a row
+                sampler.accept(sequence.token(i));
+            }
         }
         prepare();
     }
@@ -243,7 +245,8 @@ public final class GenerationTask extends SequenceTask {
             return false;
         }
         boolean full = sequence.length() >= contextLength;
-        if (generated == limit || full && request.contextShift() < 0) {
+        // Rows cannot leave in part, and do not move.
+        if (generated == limit || full && (request.contextShift() < 0 || sequence.hasRows())) {
             return false;
         }
         if (full) {
@@ -271,7 +274,7 @@ public final class GenerationTask extends SequenceTask {
         int most = Math.min(free, Math.min(limit - generated, contextLength - length));
         want(from, most > 0 && !host.needed() ? sampler.sampling().orElse(null) : null, most);
         // A proposal more than can be taken: the last row samples one, too.
-        boolean more = prompt.allRan() && pending() == 1 && sequence.leaving() == 0;
+        boolean more = prompt.allRan() && pending() == 1 && sequence.leaving() == 0 && !sequence.hasRows();
         propose(drafts.next(sequence, more ? most - 1 : 0));
     }
 

@@ -30,7 +30,9 @@ final class TextOutput {
         this.stops = new StopMatcher(stop);
         this.events = events;
         for (int i = Math.max(0, prompt.length() - DECODED_BEFORE); i < prompt.length(); i++) {
-            decoder.next(prompt.token(i));
+            if (prompt.token(i) >= 0) {
+                decoder.next(prompt.token(i));
+            }
         }
     }
 

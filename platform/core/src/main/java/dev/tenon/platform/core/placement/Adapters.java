@@ -68,7 +68,7 @@ public final class Adapters implements AutoCloseable {
     }
 
     /// {@return no adapters}
-    static Adapters none() {
+    public static Adapters none() {
         return new Adapters();
     }
 

@@ -5,7 +5,6 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.TensorInfo;
@@ -16,6 +15,7 @@ import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.platform.core.control.Definitions;
+import dev.tenon.platform.core.control.EncoderArchitecture;
 import dev.tenon.platform.core.control.Origins;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -43,6 +43,7 @@ final class Decision implements AutoCloseable {
     private final LoadRequest request;
     private final GgufFile file;
     private final Adapters adapters;
+    private final ModelRole role;
     private final List<KernelProvider> kernels;
     private final List<Issue> leftOver = new ArrayList<>();
     private ModelArchitecture architecture;
@@ -61,15 +62,23 @@ final class Decision implements AutoCloseable {
     /// @param request the request
     /// @param file the model
     /// @param adapters what is loaded beside it
-    Decision(ServiceRegistry registry, EngineConfig config, LoadRequest request, GgufFile file, Adapters adapters) {
+    /// @param role what it is loaded as
+    Decision(
+            ServiceRegistry registry,
+            EngineConfig config,
+            LoadRequest request,
+            GgufFile file,
+            Adapters adapters,
+            ModelRole role) {
         this.registry = registry;
         this.config = config;
         this.request = request;
         this.file = file;
         this.adapters = adapters;
+        this.role = role;
         this.kernels = registry.kernelProviders();
         try {
-            architecture = findArchitecture();
+            architecture = role.architecture(registry, file);
             definition = define();
             weights = ModelWeights.find(file, adapters, definition.graph(), registry, leftOver);
             if (head.isPresent()) {
@@ -98,20 +107,10 @@ final class Decision implements AutoCloseable {
         return new Explanation(this).selections();
     }
 
-    private ModelArchitecture findArchitecture() {
-        String id = file.metadata().requiredString("general.architecture");
-        return registry.architecture(id)
-                .orElseThrow(() -> new UnsupportedModelException(
-                        ErrorCode.MODEL_ARCHITECTURE,
-                        file.path().getFileName() + " has architecture '" + id + "'; installed architectures: "
-                                + list(registry.architectures(), ModelArchitecture::id)
-                                + ". Install a bundle that offers it, for example by dropping its jar into deploy/."));
-    }
-
     private ModelDefinition define() {
         Map<String, TensorInfo> tensors =
                 file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
-        ModelSource source = new ModelSource(file.metadata(), tensors, contextLength());
+        ModelSource source = new ModelSource(file.metadata(), tensors, contextLength(), role.rowWidth());
         ModelDefinition defined =
                 Definitions.of(architecture, source, file.path().getFileName().toString());
         file.metadata().strings("tokenizer.ggml.tokens").ifPresent(tokens -> {
@@ -169,7 +168,7 @@ final class Decision implements AutoCloseable {
         leftOver.add(Issue.error(
                 ErrorCode.MODEL_TENSOR_UNUSED,
                 (unused.size() == 1 ? "a tensor is" : unused.size() + " tensors are") + " not used by "
-                        + architecture.id() + " (" + Origins.of(architecture)
+                        + architecture.id() + " (" + Origins.of(EncoderArchitecture.service(architecture))
                         + "): " + String.join(", ", unused.subList(0, shown)) + more
                         + ". The logits would be wrong: install a bundle that uses them, or load it with"
                         + " unused.tensors=allow",

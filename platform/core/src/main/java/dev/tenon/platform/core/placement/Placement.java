@@ -3,6 +3,7 @@ package dev.tenon.platform.core.placement;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.device.Device;
 import dev.tenon.api.device.Plan;
+import dev.tenon.api.media.encoder.MediaLayout;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.platform.core.tuned.TunedModel.Status;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.Set;
 /// @param head the compiled head for further tokens, with the plan's pages and some after them; empty
 ///     where it is not used
 /// @param definition what was compiled
+/// @param layout how pictures or sounds are laid out for it, if it is an encoder of such
 /// @param outputs names of the graph's outputs, the default one first
 /// @param services all services it uses, by identity: when one is withdrawn, the placement has to
 ///     end
@@ -29,6 +31,7 @@ public record Placement(
         Plan plan,
         Optional<Plan> head,
         ModelDefinition definition,
+        Optional<MediaLayout> layout,
         List<String> outputs,
         Set<Object> services,
         Status tuned,

@@ -11,6 +11,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.model.ModelDefinition;
+import dev.tenon.platform.core.control.EncoderArchitecture;
 import dev.tenon.platform.core.control.Selection;
 import dev.tenon.platform.core.placement.BackendSelection.Verdict;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -35,7 +36,8 @@ import org.slf4j.LoggerFactory;
 /// @param file the model; borrowed
 /// @param adapters what is loaded beside it; borrowed
 /// @param request how it is to be placed
-public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters, LoadRequest request) {
+/// @param role what it is loaded as
+public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters, LoadRequest request, ModelRole role) {
     private static final Logger LOG = LoggerFactory.getLogger(Placer.class);
     private static final int DEFAULT_SEQUENCES = 4;
     /// Tokens that may be taken back so that those before them need not run again, where layers have a window.
@@ -60,7 +62,8 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
             }
             LOG.warn("Tuned settings are not used, since loading with them fails: {}", e.toString());
         }
-        try (Decision decision = new Decision(registry, config.with(request), untuned(), file, adapters).required()) {
+        try (Decision decision =
+                new Decision(registry, config.with(request), untuned(), file, adapters, role).required()) {
             return compile(decision);
         }
     }
@@ -105,7 +108,7 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
     }
 
     private Decision decide(EngineConfig config) {
-        return new Decision(registry, config.with(request), request, file, adapters);
+        return new Decision(registry, config.with(request), request, file, adapters, role);
     }
 
     private Placement compile(Decision decision) {
@@ -117,7 +120,7 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
         log(decision);
         Set<Object> services = Collections.newSetFromMap(new IdentityHashMap<>());
         services.add(decision.selection().backend());
-        services.add(decision.architecture());
+        services.add(EncoderArchitecture.service(decision.architecture()));
         services.addAll(decision.weights().formats());
         head.ifPresent(any -> services.addAll(decision.headWeights().formats()));
         services.addAll(decision.kernels());
@@ -129,6 +132,7 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
                 plan,
                 head,
                 definition,
+                EncoderArchitecture.layout(decision.architecture()),
                 decision.outputs(),
                 services,
                 decision.selection().tuned(),
@@ -203,6 +207,9 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
     /// @throws TenonException (`STATE-002`) if more positions are asked for than the model has vectors for
     public int contextLength(ModelDefinition definition, EngineConfig config) {
         int own = definition.config().contextLength();
+        if (role instanceof ModelRole.Encoder) {
+            return own;
+        }
         if (request.contextLength() > 0) {
             requirePositions(definition, request.contextLength());
             return request.contextLength();

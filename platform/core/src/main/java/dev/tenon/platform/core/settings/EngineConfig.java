@@ -120,6 +120,12 @@ public record EngineConfig(
                     + " when it is loaded again, also after a restart.");
     private static final Setting PREFIX_FOLDER = Setting.path(
             "prefix.folder", "", "Where what was computed of prompts is on disk; ~/.cache/tenon/prefixes if empty.");
+    private static final Setting ENCODED = Setting.integer(
+            "media.cache.mb",
+            256,
+            0,
+            Integer.MAX_VALUE,
+            "MiB of host memory for what encoders made of the last pictures and sounds.");
     private static final Setting WINDOWS = Setting.choice(
             "cache.windows",
             "on",
@@ -166,6 +172,7 @@ public record EngineConfig(
             KEEP,
             PREFIX_FOLDER,
             WINDOWS,
+            ENCODED,
             SPECULATE,
             DRAFT_MODEL,
             UNUSED,
@@ -179,6 +186,7 @@ public record EngineConfig(
             HOST_STATES,
             DISK_STATES,
             WINDOWS,
+            ENCODED,
             KEEP,
             SPECULATE,
             DRAFT_MODEL,
@@ -342,6 +350,14 @@ public record EngineConfig(
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public long keptPrefixBytes(Map<String, String> request) {
         return mebibytes(KEEP, request);
+    }
+
+    /// {@return bytes of host memory for what encoders made of pictures and sounds}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public long encodedBytes(Map<String, String> request) {
+        return mebibytes(ENCODED, request);
     }
 
     /// {@return where what was computed of prompts is on disk}

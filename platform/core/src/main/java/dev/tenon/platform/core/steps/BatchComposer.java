@@ -159,7 +159,7 @@ final class BatchComposer {
     /// @return whether it takes part
     private boolean run(SequenceTask task, int most, int proposed, PlacedSequences placed) {
         TokenSequence sequence = task.sequence();
-        if (room == 0 || input.sequenceCount() == maxSequences || whole && task.pending() > room) {
+        if (room <= 0 || input.sequenceCount() == maxSequences || whole && task.pending() > room) {
             return false;
         }
         int count = Math.min(task.late() ? promptTokens(task) : task.pending(), Math.min(most, room));
@@ -169,9 +169,11 @@ final class BatchComposer {
             count -= rows - logitRoom;
             rows = logitRoom;
         }
+        count = whole(sequence.rows(), first, count);
         if (count <= 0 && task.pending() > 0) {
             return false;
         }
+        rows = Math.min(rows, Math.max(0, first + count - Math.max(first, task.logitsFrom())));
         if (placed.states().keepsCheckpoints() && placed.supply().sharesPages(task)) {
             int stopped = stops.stop(task, count + proposed, placed.states().lastCheckpoint(sequence));
             rows = stopped < count ? Math.max(0, rows - (count - stopped)) : rows;
@@ -189,14 +191,29 @@ final class BatchComposer {
         return true;
     }
 
+    /// {@return how many tokens run so that rows that see each other do so in one step, be it more than prompts may
+    /// take; 0 if there is no room for them}
+    private int whole(SequenceRows rows, int first, int count) {
+        int before = rows.wholeTo(first + count) - first;
+        int after = rows.wholeFrom(first + count) - first;
+        return before > 0 ? before : after <= maxBatchTokens - input.tokenCount() ? after : 0;
+    }
+
     private void add(SequenceTask task, int first, int count) {
         TokenSequence sequence = task.sequence();
         input.addSequence(sequence.pageTable(), sequence.window().table(), sequence.slot(), sequence.adapters());
+        SequenceRows rows = sequence.rows();
         for (int p = first; p < first + count; p++) {
-            if (p == sequence.length() - 1 && task.choice() != null && (task.mask() == null || masks)) {
+            float[] row = rows.any() ? rows.row(p) : null;
+            if (row != null) {
+                input.addToken(0, p, p >= task.logitsFrom(), row);
+            } else if (p == sequence.length() - 1 && task.choice() != null && (task.mask() == null || masks)) {
                 input.addToken(sequence.token(p), p, task.choice(), task.mask());
             } else {
                 input.addToken(sequence.token(p), p, p >= task.logitsFrom());
+            }
+            if (rows.any()) {
+                rows.placeIn(input, p);
             }
         }
     }

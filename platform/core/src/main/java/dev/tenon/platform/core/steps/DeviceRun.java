@@ -76,6 +76,7 @@ final class DeviceRun {
                 && task.mask() == null
                 && !task.failed()
                 && task.pending() == 1
+                && !task.sequence().hasRows()
                 && task.rows() == 1
                 && task.mostTokens() >= 1
                 && generator.supports(task.choice());

@@ -135,7 +135,9 @@ final class PrefixCache {
             found.add(page);
         }
         int useful = states.goesOnAfter(found);
-        while (useful > 0 && !pool.windows().goesOnAfter(found.get(useful - 1))) {
+        while (useful > 0
+                && (!pool.windows().goesOnAfter(found.get(useful - 1))
+                        || sequence.rows().cutAt(computed + useful * tokensPerPage))) {
             useful--;
         }
         if (!found.isEmpty()) {

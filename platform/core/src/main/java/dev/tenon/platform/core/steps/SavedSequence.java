@@ -210,7 +210,7 @@ public final class SavedSequence {
         int computed = count(in, ran, "computed tokens");
         sequence.useAdapters(scales);
         for (int i = 0; i < length; i++) {
-            sequence.append(count(in, vocabularySize - 1, "as a token"));
+            sequence.append(i < computed ? computedToken(in) : count(in, vocabularySize - 1, "as a token"));
         }
         boolean used = computed > 0 && readCache(sequence, computed, layout, placed, left, in);
         long sum = checked.getChecksum().getValue();
@@ -272,6 +272,15 @@ public final class SavedSequence {
                 copies.write(index, tokens, piece);
             }
         }
+    }
+
+    /// Below 0 it stands for a row, which need not run.
+    private int computedToken(DataInputStream in) throws IOException {
+        int token = in.readInt();
+        if (token >= vocabularySize) {
+            throw refused("is of another model: it has token " + token + " of " + vocabularySize, null);
+        }
+        return token;
     }
 
     private static int count(DataInputStream in, int most, String what) throws IOException {

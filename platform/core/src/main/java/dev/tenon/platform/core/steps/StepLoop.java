@@ -6,6 +6,7 @@ import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.PlacingThread;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
@@ -18,6 +19,8 @@ import java.util.function.Function;
 /// which saves two hand-overs between threads. Sequences are shortened and moved only while nobody
 /// drives. All methods are safe for any thread.
 public final class StepLoop {
+    private static final long CHANGE_NANOS = 1_000_000;
+
     private final DriveLock lock = new DriveLock(this::wakeAfterChange);
     private final PlacedSequences placed;
     private final Function<BooleanSupplier, Placement> source;
@@ -122,6 +125,47 @@ public final class StepLoop {
         task.await();
     }
 
+    /// Uses the placement while no step runs, and nobody else uses it. The model is placed first if it is not.
+    ///
+    /// @param use gets the placement; not without a result
+    /// @return what it gives
+    public <T> T use(Function<Placement, T> use) {
+        while (true) {
+            List<T> result = new ArrayList<>(1);
+            lock.exclusively(() -> {
+                requireOpen();
+                lock.drive();
+                try {
+                    if (placed.unplaced()) {
+                        place();
+                    }
+                    if (!placed.unplaced()) {
+                        result.add(use(placed.placement(), use));
+                    }
+                } finally {
+                    lock.release();
+                }
+            });
+            if (!result.isEmpty()) {
+                return result.getFirst();
+            }
+            LockSupport.parkNanos(CHANGE_NANOS); // a change goes first
+        }
+    }
+
+    private <T> T use(Placement placement, Function<Placement, T> use) {
+        lock.unlock();
+        try {
+            return use.apply(placement);
+        } finally {
+            lock.lock();
+        }
+    }
+
+    private void place() {
+        placed.place(() -> PlacingThread.run(() -> source.apply(lock::changesWait)), "the model was placed again");
+    }
+
     /// Queues a paused task again.
     public void resume(SequenceTask task) {
         lock.lock();
@@ -219,8 +263,7 @@ public final class StepLoop {
         try {
             tasks.endOver(placed::settle);
             if (tasks.runnable() && placed.unplaced()) {
-                placed.place(
-                        () -> PlacingThread.run(() -> source.apply(lock::changesWait)), "the model was placed again");
+                place();
             }
             if (tasks.runnable() && !placed.unplaced()) {
                 lock.othersWait(step.compose(tasks.queued(), placed, lock.changesWait()));

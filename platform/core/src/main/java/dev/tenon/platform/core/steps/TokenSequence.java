@@ -13,6 +13,7 @@ public final class TokenSequence implements TokenHistory {
     /// How many of the tokens have run at least once.
     private int ran;
 
+    private final SequenceRows rows = new SequenceRows();
     private final HeadRows headRows = new HeadRows();
 
     private int[] pages = new int[4];
@@ -131,11 +132,32 @@ public final class TokenSequence implements TokenHistory {
         return tokens[index];
     }
 
+    /// Appends a token.
+    ///
+    /// @param token its id; below 0 one of a block that was [added][#addRows]
     public void append(int token) {
         if (length == tokens.length) {
             tokens = Arrays.copyOf(tokens, 2 * length);
         }
         tokens[length++] = token;
+    }
+
+    /// Has a block of rows stand in the sequence, of which tokens are appended next.
+    ///
+    /// @param block the rows
+    /// @param first which of them the next token stands for; those before it are in the sequence already
+    public void addRows(RowBlock block, int first) {
+        rows.add(length, block, first);
+    }
+
+    /// {@return whether rows stand among its tokens}
+    public boolean hasRows() {
+        return rows.any();
+    }
+
+    /// {@return the rows that stand among its tokens}
+    SequenceRows rows() {
+        return rows;
     }
 
     public int[] pageTable() {
@@ -308,6 +330,7 @@ public final class TokenSequence implements TokenHistory {
     /// copied, or its tokens run again where no page is free.
     public void truncate(int newLength, int tokensPerPage, PagePool pool) {
         length = newLength;
+        rows.cut(newLength);
         ran = Math.min(ran, newLength);
         computed = Math.min(computed, newLength);
         int keep = (computed + tokensPerPage - 1) / tokensPerPage;

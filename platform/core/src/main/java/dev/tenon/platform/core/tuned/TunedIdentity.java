@@ -66,7 +66,8 @@ public record TunedIdentity(String backend, String device, String driver, String
         return HexFormat.of().formatHex(digest.digest());
     }
 
-    private static MessageDigest sha256() {
+    /// {@return a new digest}
+    public static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {

@@ -1,0 +1,182 @@
+package dev.tenon.itest.golden;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.Engine;
+import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.GenerationListener;
+import dev.tenon.api.engine.GenerationRequest;
+import dev.tenon.api.engine.LoadRequest;
+import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.engine.PromptMedia;
+import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.Session.Rows;
+import dev.tenon.api.engine.Usage;
+import dev.tenon.api.media.MelSpectrogram;
+import dev.tenon.api.media.Sound;
+import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.StandaloneEngine;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/// The engine takes prompts with pictures and sounds: logits and texts are those of the golden files, whatever the
+/// steps
+/// are, and a second question about a picture runs only what is new.
+class PicturesInPromptsTests {
+    private static final List<String> SEEN = List.of(
+            "gemma3",
+            "qwen3vl",
+            "qwen35vl",
+            "qwen25vl",
+            "idefics3",
+            "internvl",
+            "llava",
+            "pixtral",
+            "kimivl",
+            "glm4v",
+            "llama4",
+            "gemma4v",
+            "lfm2",
+            "lfm2tile");
+    private static final List<String> HEARD = List.of("qwen2a", "ultravox", "voxtral");
+    /// Whose logits are those of rows with the class of a picture after the patches, as models were not trained.
+    private static final List<String> CLASS_LAST = List.of("vision/internvl", "vision/llava");
+
+    private static final int PAGE = 64;
+    private static final String PLACE = "<__media__>";
+    /// Where activations are rounded to 8 bits.
+    private static final double ROUNDED = 1e-2;
+
+    private static final GenerationRequest GREEDY = GenerationRequest.builder()
+            .sampling(SamplingParams.greedy())
+            .ignoreEndOfGeneration(true)
+            .maxNewTokens(8)
+            .build();
+
+    @TestFactory
+    Stream<DynamicTest> logitsAreTheTruth() {
+        return Stream.concat(
+                        SEEN.stream().map("vision/"::concat), HEARD.stream().map("audio/"::concat))
+                .map(name -> DynamicTest.dynamicTest(name, () -> run(name)));
+    }
+
+    /// Collects the tokens of a reply.
+    private record Ids(List<Integer> ids) implements GenerationListener {
+        @Override
+        public void onText(String text) {
+            // its tokens are compared
+        }
+
+        @Override
+        public void onToken(GeneratedToken token) {
+            ids.add(token.id());
+        }
+    }
+
+    /// A prompt as tokens.
+    private record Prompt(int[] tokens, List<PromptMedia> media) {
+        static Prompt of(LoadedModel model, JsonNode each) {
+            boolean heard = each.has("sound");
+            String[] shown = each.get(heard ? "sound" : "image").asText().split("\\+");
+            String[] texts = each.get("prompt").asText().split(PLACE, -1);
+            IntStream.Builder tokens = IntStream.builder();
+            List<PromptMedia> media = new ArrayList<>();
+            for (int i = 0; i < texts.length; i++) {
+                Arrays.stream(model.tokenizer().encode(texts[i], i == 0, true)).forEach(tokens);
+                if (i + 1 < texts.length) {
+                    media.add(heard ? model.encode(sound(shown[i])) : model.encode(GoldenPictures.picture(shown[i])));
+                    Arrays.stream(media.getLast().tokens()).forEach(tokens);
+                }
+            }
+            return new Prompt(tokens.build().toArray(), media);
+        }
+
+        GenerationRequest greedy() {
+            return GREEDY.toBuilder().prompt(tokens).media(media).build();
+        }
+    }
+
+    private static Sound sound(String name) {
+        return Sound.of(GoldenData.floats(GoldenData.file("audio/" + name + ".pcm.f32")), MelSpectrogram.RATE);
+    }
+
+    private static LoadRequest.Builder request(String name) {
+        return LoadRequest.builder(GoldenData.file(name + ".text.gguf"))
+                .companion(GoldenData.file(name + ".mmproj.gguf"))
+                .keyType(KvType.F32)
+                .valueType(KvType.F32)
+                .contextLength(1024)
+                .maxSequences(3);
+    }
+
+    private static void run(String name) {
+        JsonNode json = GoldenData.json(GoldenData.file(name + ".json"));
+        JsonNode prompts = json.get(json.has("sounds") ? "sounds" : "images");
+        List<float[]> whole = new ArrayList<>();
+        try (Engine engine = StandaloneEngine.create(Map.of());
+                LoadedModel model = engine.load(request(name).build())) {
+            for (int i = 0; i < prompts.size(); i++) {
+                Prompt prompt = Prompt.of(model, prompts.get(i));
+                whole.add(logits(model, prompt));
+                if (!CLASS_LAST.contains(name)) {
+                    double error = GoldenData.nmse(whole.getLast(), truth(name, prompts, i), 0);
+                    System.out.printf("%s %d NMSE %.3g%n", name, i, error);
+                    assertTrue(error <= ROUNDED, name + " prompt " + i + ": NMSE " + error);
+                }
+                texts(model, prompt, name + " " + i);
+            }
+        }
+        try (Engine engine = StandaloneEngine.create(Map.of("batch.tokens", "64"));
+                LoadedModel model = engine.load(request(name).build())) {
+            for (int i = 0; i < prompts.size(); i++) {
+                assertArrayEquals(
+                        whole.get(i), logits(model, Prompt.of(model, prompts.get(i))), name + " in pieces " + i);
+            }
+        }
+    }
+
+    private static float[] truth(String name, JsonNode prompts, int i) {
+        if (prompts.get(i).has("sound")) {
+            String sound = prompts.get(i).get("sound").asText();
+            return GoldenData.floats(GoldenData.file(name + "." + sound + ".logits_f32.f32"));
+        }
+        float[] all = GoldenData.floats(GoldenData.file(name + ".logits_f64.f32"));
+        int vocabulary = all.length / prompts.size();
+        return Arrays.copyOfRange(all, i * vocabulary, (i + 1) * vocabulary);
+    }
+
+    private static float[] logits(LoadedModel model, Prompt prompt) {
+        float[][] last = new float[1][];
+        try (Session session = model.newSession()) {
+            session.evaluate(prompt.tokens, prompt.media, Rows.LAST, (index, row) -> last[0] = row.clone());
+        }
+        return last[0];
+    }
+
+    /// The same text again, which runs the last tokens alone, and beside another.
+    private static void texts(LoadedModel model, Prompt prompt, String name) {
+        List<Integer> first = new ArrayList<>();
+        List<Integer> second = new ArrayList<>();
+        try (Session session = model.newSession()) {
+            session.generate(prompt.greedy(), new Ids(first));
+        }
+        Usage again;
+        try (Session session = model.newSession()) {
+            again = session.generate(prompt.greedy(), new Ids(second));
+        }
+        assertEquals(first, second, name);
+        assertTrue(
+                again.cachedTokens() > 0 || again.promptTokens() <= 2 * PAGE,
+                name + " runs " + again.promptTokens() + " tokens again");
+    }
+}
