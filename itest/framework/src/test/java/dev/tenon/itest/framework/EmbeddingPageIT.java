@@ -127,7 +127,12 @@ class EmbeddingPageIT {
             Set<String> names = jars.map(jar -> jar.getFileName().toString().replaceFirst("-[0-9.]+jar", ""))
                     .collect(Collectors.toCollection(TreeSet::new));
             Set<String> expected = new TreeSet<>(Set.of( // tenon-platform-core and tenon-platform-chat bring these
-                    "slf4j-api", "tenon-api", "jackson-annotations", "jackson-core", "jackson-databind"));
+                    "slf4j-api",
+                    "tenon-api",
+                    "tenon-platform-media",
+                    "jackson-annotations",
+                    "jackson-core",
+                    "jackson-databind"));
             expected.addAll(dependencies("integrations/java"));
             assertTrue(expected.remove("tenon-models"));
             expected.addAll(dependencies("models/all"));

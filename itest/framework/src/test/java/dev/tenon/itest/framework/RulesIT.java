@@ -76,7 +76,9 @@ class RulesIT {
                             "dev.tenon.platform.core",
                             "dev.tenon.platform.hub",
                             "dev.tenon.platform.tools")),
-            Map.entry("dev.tenon.platform.chat", Set.of("dev.tenon.platform.core", "dev.tenon.platform.grammar")),
+            Map.entry(
+                    "dev.tenon.platform.chat",
+                    Set.of("dev.tenon.platform.core", "dev.tenon.platform.grammar", "dev.tenon.platform.media")),
             Map.entry(
                     "dev.tenon.platform.server",
                     Set.of("dev.tenon.platform.core", "dev.tenon.platform.chat", "dev.tenon.platform.hub")),

@@ -7,8 +7,10 @@ import dev.tenon.api.text.Tokenizer;
 
 /// Encodes prompts, and refuses those that do not fit the context.
 public final class PromptText {
+    static final String PROMPT = "prompt";
+    static final String MESSAGES = "messages";
+
     private static final int LONG_TEXT = 1 << 16;
-    private static final String PROMPT = "prompt";
 
     private PromptText() {}
 
@@ -32,18 +34,16 @@ public final class PromptText {
     /// @return its tokens, fewer than the context holds
     /// @throws TooLong (`LIMIT-001`) if they are too many
     static int[] encode(LoadedModel model, String text, boolean addSpecial, int[] borders) {
-        return encode(model, text, addSpecial, borders, "messages");
+        return encode(model, text, addSpecial, borders, MESSAGES);
     }
 
-    private static int[] encode(LoadedModel model, String text, boolean addSpecial, int[] borders, String field) {
-        int least = leastTokens(model.tokenizer(), text);
-        if (least >= model.contextLength()) {
-            throw new TooLong(least, model.contextLength(), field);
-        }
+    /// Encodes a text as the others do.
+    ///
+    /// @param field what the request calls the text
+    static int[] encode(LoadedModel model, String text, boolean addSpecial, int[] borders, String field) {
+        requireRoom(leastTokens(model.tokenizer(), text), model.contextLength(), field);
         int[] tokens = model.tokenizer().encode(text, addSpecial, borders);
-        if (tokens.length >= model.contextLength()) {
-            throw new TooLong(tokens.length, model.contextLength(), field);
-        }
+        requireRoom(tokens.length, model.contextLength(), field);
         return tokens;
     }
 
@@ -53,8 +53,12 @@ public final class PromptText {
     /// @param context how many the context holds
     /// @throws TooLong (`LIMIT-001`) if they are too many
     public static void requireRoom(int tokens, int context) {
+        requireRoom(tokens, context, PROMPT);
+    }
+
+    static void requireRoom(int tokens, int context, String field) {
         if (tokens >= context) {
-            throw new TooLong(tokens, context, PROMPT);
+            throw new TooLong(tokens, context, field);
         }
     }
 
