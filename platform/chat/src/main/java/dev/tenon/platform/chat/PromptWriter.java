@@ -4,6 +4,7 @@ import dev.tenon.api.chat.ChatException;
 import dev.tenon.api.chat.ChatPrompt;
 import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.text.TemplateText;
 import dev.tenon.platform.core.control.UserText;
@@ -62,8 +63,10 @@ final class PromptWriter {
             plain = before(plain, end);
         }
         boolean added = model.tokenizer().addsBos() && !plain.beginsWith(template.bos());
-        int[] tokens = PromptText.encode(model, plain.text(), added, plain.borders());
-        return new ChatPrompt(plain.text(), plain.borders(), tokens, List.of());
+        List<MediaPart> parts =
+                request.turns().stream().flatMap(turn -> turn.media().stream()).toList();
+        MediaPrompts.Encoded encoded = MediaPrompts.encode(model, plain.text(), added, plain.borders(), parts);
+        return new ChatPrompt(plain.text(), plain.borders(), encoded.tokens(), encoded.media());
     }
 
     private UserText.Plain render(

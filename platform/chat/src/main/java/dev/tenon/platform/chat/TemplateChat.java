@@ -47,6 +47,7 @@ final class TemplateChat implements ChatModel {
     @Override
     public ChatPrompt prompt(ChatRequest request) {
         check(request);
+        request.turns().forEach(turn -> MediaPrompts.check(model, turn.media()));
         return new PromptWriter(model, template(request)).write(request);
     }
 
@@ -106,15 +107,6 @@ final class TemplateChat implements ChatModel {
         if (turns.isEmpty()) {
             throw ChatException.invalid(
                     ChatException.Part.TURNS, "There are no turns; expected at least one message to answer.");
-        }
-        for (ChatTurn turn : turns) {
-            if (!turn.media().isEmpty()) {
-                throw ChatException.invalid(
-                        ChatException.Part.TURNS,
-                        "A turn of " + turn.role() + " has a part of type "
-                                + turn.media().getFirst().contentType()
-                                + "; expected text alone. Leave the part out.");
-            }
         }
         boolean called = request.toolChoice().mode() == ToolChoice.Mode.REQUIRED;
         if (called && request.tools().isEmpty()) {

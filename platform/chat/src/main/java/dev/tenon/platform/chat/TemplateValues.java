@@ -2,6 +2,7 @@ package dev.tenon.platform.chat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.chat.Tool;
 import dev.tenon.api.chat.ToolCall;
 import java.util.ArrayDeque;
@@ -46,8 +47,9 @@ final class TemplateValues {
         Map<String, String> known = new HashMap<>();
         Queue<String> unanswered = new ArrayDeque<>();
         List<Map<String, Object>> all = new ArrayList<>();
+        boolean media = turns.stream().anyMatch(turn -> !turn.media().isEmpty());
         for (ChatTurn turn : turns) {
-            Map<String, Object> message = message(turn.role(), turn.text());
+            Map<String, Object> message = message(turn.role(), media ? placed(turn) : turn.text());
             if (turn.name() != null) {
                 message.put("name", turn.name());
             }
@@ -75,6 +77,18 @@ final class TemplateValues {
             all.add(message);
         }
         return all;
+    }
+
+    /// The text of a turn with as many places as it has pictures and sounds: those that are missing first.
+    private static String placed(ChatTurn turn) {
+        StringBuilder text = new StringBuilder();
+        int left = turn.media().size();
+        for (char c : turn.text().toCharArray()) {
+            if (c != MediaPart.PLACE || left-- > 0) {
+                text.append(c);
+            }
+        }
+        return String.valueOf(MediaPart.PLACE).repeat(Math.max(0, left)) + text;
     }
 
     /// The id of the call whose result a turn is; null if none is said and none is needed.
