@@ -77,8 +77,7 @@ class GoldenFilesTests {
         return each(golden -> {
             try (LoadedModel model = engine.load(golden.request().build())) {
                 assumeTrue(!rounds(model), "the kernels round activations");
-                assumeTrue(
-                        golden.sequences().iterator().next().has("greedy"), golden.name() + " has no greedy truth");
+                assumeTrue(golden.sequences().iterator().next().has("greedy"), golden.name() + " has no greedy truth");
                 for (JsonNode sequence : golden.sequences()) {
                     int stable = sequence.get("stable_f32").asInt();
                     assertArrayEquals(

@@ -17,7 +17,8 @@ public final class TrialLogits {
 
     private final float[][] rows;
 
-    private TrialLogits(float[][] rows) {
+    /// @param rows what was computed; never changed
+    public TrialLogits(float[][] rows) {
         this.rows = rows;
     }
 
@@ -29,7 +30,7 @@ public final class TrialLogits {
     /// @param before that token on the first placement
     /// @param after that token on the second one
     public record Difference(double nmse, double largest, int row, int before, int after) {
-        /// {@return in words, to follow "the logits of a short text"}
+        /// {@return in words, to follow what was computed, such as "the logits of a short text"}
         public String text() {
             return String.format(Locale.ROOT, "differ: NMSE %.2g, by %.3g at most", nmse, largest)
                     + (row < 0

@@ -12,6 +12,8 @@ import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.text.ChatTemplateEngine;
 import dev.tenon.platform.core.check.TrialLogits;
+import dev.tenon.platform.core.media.FileTensors;
+import dev.tenon.platform.core.media.TrialMedia;
 import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.placement.Placer;
 import dev.tenon.platform.core.registry.ServiceRegistry;
@@ -163,7 +165,7 @@ final class PlacementMoves {
     private Placement placeAlike(Placement old, double limit, List<String> differences) {
         Optional<TrialLogits> before;
         try {
-            before = Optional.of(TrialLogits.of(old, maxBatchTokens)).filter(TrialLogits::finite);
+            before = Optional.of(trial(old)).filter(TrialLogits::finite);
         } catch (RuntimeException | LinkageError e) {
             LOG.info("{} gives no logits to compare new ones with: {}", name(), e.toString());
             before = Optional.empty();
@@ -172,9 +174,10 @@ final class PlacementMoves {
         }
         Placement next = place(settings.get());
         try {
-            TrialLogits after = TrialLogits.of(next, maxBatchTokens);
+            TrialLogits after = trial(next);
             before.flatMap(logits -> logits.to(after)).ifPresent(difference -> {
-                String text = "the logits of a short text on " + name() + " " + difference.text();
+                String what = next.layout().isPresent() ? "the rows of a small picture" : "the logits of a short text";
+                String text = what + " on " + name() + " " + difference.text();
                 if (!(difference.nmse() <= limit)) {
                     throw new TenonException(ErrorCode.BUNDLE_RESULTS, text);
                 }
@@ -185,6 +188,12 @@ final class PlacementMoves {
             next.close();
             throw e;
         }
+    }
+
+    private TrialLogits trial(Placement placement) {
+        return placement.layout().isPresent()
+                ? new TrialLogits(TrialMedia.rows(placement, new FileTensors(file, registry)::values))
+                : TrialLogits.of(placement, maxBatchTokens);
     }
 
     private String name() {
