@@ -36,6 +36,13 @@ public final class MediaPrompts {
         public Encoded {
             media = List.copyOf(media);
         }
+
+        /// A prompt without pictures and sounds.
+        ///
+        /// @param tokens the tokens of its text
+        public Encoded(int... tokens) {
+            this(tokens, List.of());
+        }
     }
 
     /// Encodes a text in which control tokens are meant as such. Blocks.

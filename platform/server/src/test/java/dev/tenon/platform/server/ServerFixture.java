@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /// A server with the model of the distribution, and a client.
 final class ServerFixture implements AutoCloseable {
@@ -33,7 +34,16 @@ final class ServerFixture implements AutoCloseable {
     /// @param settings of the platform
     /// @param options changes the builder
     ServerFixture(Map<String, String> settings, Consumer<ServerBuilder> options) {
-        engine = StandaloneEngine.create(settings);
+        this(settings, engine -> engine, options);
+    }
+
+    /// @param settings of the platform
+    /// @param seen makes the engine that the server gets
+    /// @param options changes the builder
+    ServerFixture(
+            Map<String, String> settings, Function<StandaloneEngine, Engine> seen, Consumer<ServerBuilder> options) {
+        StandaloneEngine own = StandaloneEngine.create(settings);
+        engine = seen.apply(own);
         ServerBuilder builder = TenonServer.builder(engine)
                 .port(0)
                 .context(512)

@@ -17,7 +17,7 @@ public record CountTokensEndpoint(Replies replies) implements AnthropicEndpoint 
         MessagesInput.FIELDS.check(body.node());
         ServedModel served = replies.generations().model(body.text("model"));
         try (ServedModel.Lease lease = served.lease()) {
-            ChatPrompt prompt = replies.prompt(served, lease, MessagesInput.read(body));
+            ChatPrompt prompt = replies.prompt(served, lease, MessagesInput.read(body, replies.media()));
             exchange.json(Json.object().put("input_tokens", prompt.tokens().length));
         }
     }

@@ -26,7 +26,7 @@ public record MessagesEndpoint(Replies replies) implements AnthropicEndpoint {
         FIELDS.check(body.node());
         ServedModel served = replies.generations().model(body.text("model"));
         body.require("max_tokens");
-        ChatRequest input = MessagesInput.read(body);
+        ChatRequest input = MessagesInput.read(body, replies.media());
         ReplySettings settings = new ReplySettings(
                 body,
                 1,

@@ -2,6 +2,7 @@ package dev.tenon.platform.server.anthropic;
 
 import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.chat.Tool;
 import dev.tenon.api.chat.ToolCall;
@@ -11,6 +12,8 @@ import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.media.MediaReader;
+import dev.tenon.platform.server.media.TurnText;
 import dev.tenon.platform.server.openai.Messages;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +37,7 @@ final class MessagesInput {
 
     private MessagesInput() {}
 
-    static ChatRequest read(Body body) {
+    static ChatRequest read(Body body, MediaReader media) {
         Body thread = body.object("thread");
         if (thread != null && !thread.requiredText("type").equals("create")) {
             throw RequestException.notFound( // clients then send it all
@@ -43,13 +46,13 @@ final class MessagesInput {
         body.require("messages");
         List<ChatTurn> messages = new ArrayList<>();
         if (body.has("system")) {
-            String system = text(body, "system");
-            if (!system.isEmpty()) {
-                messages.add(ChatTurn.system(system));
+            ChatTurn system = content(body, "system", null).turn(ChatTurn.SYSTEM, null);
+            if (!system.text().isEmpty()) {
+                messages.add(system);
             }
         }
         for (Body message : body.objects("messages", MOST_MESSAGES)) {
-            add(messages, message);
+            add(messages, message, media);
         }
         if (messages.isEmpty()) {
             throw RequestException.invalid("messages", "messages is empty; expected at least one message.");
@@ -91,7 +94,7 @@ final class MessagesInput {
         };
     }
 
-    private static void add(List<ChatTurn> messages, Body message) {
+    private static void add(List<ChatTurn> messages, Body message, MediaReader media) {
         String role = message.requiredText("role");
         if (!List.of("system", "user", "assistant").contains(role)) {
             throw message.wrong("role", "system, user or assistant");
@@ -102,20 +105,25 @@ final class MessagesInput {
             return;
         }
         boolean own = role.equals(ChatTurn.ASSISTANT); // its blocks were written in one go
-        StringBuilder text = new StringBuilder();
+        TurnText text = new TurnText();
         StringBuilder thoughts = new StringBuilder();
         List<ToolCall> calls = new ArrayList<>();
         for (Body block : message.objects("content", MOST_BLOCKS)) {
             String type = block.requiredText("type");
             switch (type) {
-                case "text" -> text.append(text.isEmpty() || own ? "" : "\n").append(block.requiredText("text"));
+                case "text" -> text.add(block.requiredText("text"), own ? "" : "\n");
                 case "thinking" -> thoughts.append(block.requiredText("thinking"));
                 case "redacted_thinking" -> thoughts.append(""); // nothing of it can be read
                 case "tool_use" -> calls.add(call(block));
                 case "tool_result" -> {
                     String id = block.requiredText("tool_use_id");
-                    messages.add(
-                            new ChatTurn(ChatTurn.TOOL, text(block, "content"), null, List.of(), id, null, List.of()));
+                    messages.add(content(block, "content", media).turn(ChatTurn.TOOL, id));
+                }
+                case "image" -> {
+                    if (own) {
+                        throw block.wrong("type", "text, thinking or tool_use, as the message is the assistant's");
+                    }
+                    text.add(image(block, media));
                 }
                 default ->
                     throw RequestException.tooMuch(
@@ -124,9 +132,9 @@ final class MessagesInput {
                             "Blocks of type '" + Exchange.printable(type) + "' are not supported.");
             }
         }
-        if (!text.isEmpty() || !calls.isEmpty() || !thoughts.isEmpty()) {
+        if (!text.text().isEmpty() || !calls.isEmpty() || !thoughts.isEmpty()) {
             String thought = thoughts.isEmpty() ? null : thoughts.toString();
-            add(messages, new ChatTurn(role, text.toString(), thought, calls, null, null, List.of()));
+            add(messages, new ChatTurn(role, text.text(), thought, calls, null, null, text.media()));
         }
     }
 
@@ -154,19 +162,38 @@ final class MessagesInput {
                 block.requiredText("id"), block.requiredText("name"), input == null ? "{}" : Json.text(input.node()));
     }
 
-    /// A text, or the texts of blocks.
-    private static String text(Body body, String name) {
+    /// A text, or blocks of text and images.
+    ///
+    /// @param media reads images; null where there are none
+    private static TurnText content(Body body, String name, MediaReader media) {
+        TurnText content = new TurnText();
         if (!body.has(name) || body.node().get(name).isTextual()) {
-            return body.has(name) ? body.text(name) : "";
+            content.add(body.has(name) ? body.text(name) : "", "");
+            return content;
         }
-        List<String> texts = new ArrayList<>();
         for (Body block : body.objects(name, MOST_BLOCKS)) {
-            if (!block.requiredText("type").equals("text")) {
-                throw block.wrong("type", "text");
+            String type = block.requiredText("type");
+            if (type.equals("text")) {
+                content.add(block.requiredText("text"), "\n");
+            } else if (type.equals("image") && media != null) {
+                content.add(image(block, media));
+            } else {
+                throw block.wrong("type", media == null ? "text" : "text or image");
             }
-            texts.add(block.requiredText("text"));
         }
-        return String.join("\n", texts);
+        return content;
+    }
+
+    private static MediaPart image(Body block, MediaReader media) {
+        block.require("source");
+        Body source = block.object("source");
+        return switch (source.requiredText("type")) {
+            case "base64" ->
+                MediaReader.base64(
+                        source.path() + "data", source.requiredText("media_type"), source.requiredText("data"));
+            case "url" -> media.url(source.path() + "url", source.requiredText("url"));
+            default -> throw source.wrong("type", "base64 or url");
+        };
     }
 
     private static List<Tool> tools(Body body) {

@@ -19,10 +19,12 @@ import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
 import dev.tenon.api.text.TokenRules;
+import dev.tenon.platform.chat.MediaPrompts;
 import dev.tenon.platform.server.fields.AdapterFields;
 import dev.tenon.platform.server.fields.RuleFields;
 import dev.tenon.platform.server.fields.SamplingFields;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.media.MediaReader;
 import dev.tenon.platform.server.models.ChatDefaults;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.ArrayList;
@@ -71,6 +73,11 @@ public final class Replies {
         }
     }
 
+    /// {@return what reads the pictures and sounds of a request}
+    public MediaReader media() {
+        return new MediaReader();
+    }
+
     /// {@return the prompt of a conversation, after what the model's preset says}
     ///
     /// @param served which model answers
@@ -78,6 +85,7 @@ public final class Replies {
     /// @param request the conversation
     public ChatPrompt prompt(ServedModel served, ServedModel.Lease lease, ChatRequest request) {
         requireText(lease.model());
+        request.turns().forEach(turn -> MediaPrompts.check(lease.model(), turn.media()));
         ChatRequest complete = defaults.complete(request, lease.model());
         ChatRequest whole = complete.toBuilder()
                 .turns(served.spec().preset().before(complete.turns()))
@@ -119,7 +127,7 @@ public final class Replies {
     /// @param exchange whose request it is
     /// @param served the model
     /// @param lease the model, loaded
-    /// @param tokens the text
+    /// @param prompt the text
     /// @param format what the continuation has to be
     /// @param settings what is asked of the replies
     /// @param outputs takes each reply, by its index, as text alone
@@ -129,13 +137,13 @@ public final class Replies {
             Exchange exchange,
             ServedModel served,
             ServedModel.Lease lease,
-            int[] tokens,
+            MediaPrompts.Encoded prompt,
             TextFormat format,
             ReplySettings settings,
             IntFunction<ChoiceOutput> outputs)
             throws InterruptedException {
         TokenConstraint rule = rule(settings, () -> lease.chat().constraint(format));
-        return run(exchange, served, lease, tokens, List.of(), rule, settings, index -> {
+        return run(exchange, served, lease, prompt.tokens(), prompt.media(), rule, settings, index -> {
             ChoiceOutput output = outputs.apply(index);
             return new Heard(new PlainReply(output), output);
         });

@@ -2,10 +2,12 @@ package dev.tenon.platform.server.llamacpp;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.chat.MediaPrompts;
 import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -13,6 +15,8 @@ import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.generation.ReplySettings;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.media.MediaReader;
+import dev.tenon.platform.server.media.TurnText;
 import dev.tenon.platform.server.models.ServedModel;
 import dev.tenon.platform.server.openai.EnforcedFields;
 import java.util.ArrayList;
@@ -29,10 +33,19 @@ import java.util.stream.StreamSupport;
 public record CompletionEndpoint(Replies replies, SlotEndpoints slots) implements Endpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
-                    "prompt(text, token ids, or both; an array of texts or arrays for several)", "", Map.of())
+                    "prompt(text, token ids, or both; prompt_string with multimodal_data; an array of these for several)",
+                    "",
+                    Map.of())
             .and(NativeFields.TABLE);
 
+    /// What stands in a text for a file.
+    static final String MARK = "<__media__>";
+
     private static final String PROMPT = "prompt";
+    private static final String TEXT = "prompt_string";
+    private static final String FILES = "multimodal_data";
+    private static final FieldTable OBJECT_FIELDS = FieldTable.of(TEXT + " " + FILES, "", Map.of());
+    private static final int MOST_FILES = 256;
     private static final int MOST_PROMPTS = 64;
 
     @Override
@@ -51,23 +64,50 @@ public record CompletionEndpoint(Replies replies, SlotEndpoints slots) implement
         answer(exchange, body, prompts, true);
     }
 
-    /// Whether there are several prompts: an array of texts or arrays, with no token id beside them.
+    /// Whether there are several prompts: an array of texts, arrays or objects, with no token id beside them.
     private static boolean isMany(JsonNode prompt) {
         return prompt.isArray()
                 && !prompt.isEmpty()
                 && StreamSupport.stream(prompt.spliterator(), false)
-                        .allMatch(each -> each.isTextual() || each.isArray());
+                        .allMatch(each -> each.isTextual() || each.isContainerNode());
     }
 
     private static Prompt prompt(Body body, String field, JsonNode prompt) {
-        return new Prompt(prompt.isTextual() ? prompt.asText() : null, model -> tokens(body, field, prompt, model));
+        if (prompt instanceof ObjectNode object) {
+            Body whole = new Body(object, field + ".");
+            OBJECT_FIELDS.check(object);
+            TurnText text = withMedia(whole);
+            return new Prompt(whole.text(TEXT), model -> text.encode(model, field));
+        }
+        return new Prompt(
+                prompt.isTextual() ? prompt.asText() : null,
+                model -> new MediaPrompts.Encoded(tokens(body, field, prompt, model)));
+    }
+
+    /// The text of a prompt with its files in the places that it marks.
+    private static TurnText withMedia(Body prompt) {
+        List<String> files = prompt.texts(FILES, MOST_FILES);
+        String[] texts = prompt.requiredText(TEXT).split(MARK, -1);
+        if (texts.length != files.size() + 1) {
+            throw RequestException.invalid(
+                    prompt.path() + FILES,
+                    prompt.path() + FILES + " has " + files.size() + " files; expected " + (texts.length - 1)
+                            + ", one for each " + MARK + " in " + TEXT + ".");
+        }
+        TurnText text = new TurnText();
+        text.add(texts[0], "");
+        for (int i = 0; i < files.size(); i++) {
+            text.add(MediaReader.base64(prompt.path() + FILES + "[" + i + "]", "", files.get(i)));
+            text.add(texts[i + 1], "");
+        }
+        return text;
     }
 
     /// A prompt.
     ///
     /// @param text the prompt, if it is a text; else null
-    /// @param tokens makes its tokens, once the model is loaded
-    record Prompt(String text, Function<LoadedModel, int[]> tokens) {}
+    /// @param encoded makes its tokens, once the model is loaded
+    record Prompt(String text, Function<LoadedModel, MediaPrompts.Encoded> encoded) {}
 
     /// Continues prompts, one after the other, and answers.
     ///
@@ -85,13 +125,13 @@ public record CompletionEndpoint(Replies replies, SlotEndpoints slots) implement
         exchange.interruptWhenClientLeaves();
         try (ServedModel.Lease lease = served.lease()) {
             Replies.requireText(lease.model());
-            List<int[]> tokens = prompts.stream()
-                    .map(prompt -> prompt.tokens().apply(lease.model()))
+            List<MediaPrompts.Encoded> encoded = prompts.stream()
+                    .map(prompt -> prompt.encoded().apply(lease.model()))
                     .toList();
             for (int i = 0; i < prompts.size(); i++) {
                 List<NativeReply> replied = new ArrayList<>();
                 int first = whole.size();
-                replies.complete(exchange, served, lease, tokens.get(i), format, settings, index -> {
+                replies.complete(exchange, served, lease, encoded.get(i), format, settings, index -> {
                     replied.add(new NativeReply(
                             exchange, first + index, served.spec().name(), stream, body));
                     return replied.getLast();
@@ -99,7 +139,13 @@ public record CompletionEndpoint(Replies replies, SlotEndpoints slots) implement
                 for (NativeReply reply : replied) {
                     whole.add(reply.finish(prompts.get(i).text(), lease.model().contextLength()));
                 }
-                slots.used(exchange, served, slot, replied.getLast().after(tokens.get(i)));
+                if (encoded.get(i).media().isEmpty()) { // a file of a slot has tokens alone
+                    slots.used(
+                            exchange,
+                            served,
+                            slot,
+                            replied.getLast().after(encoded.get(i).tokens()));
+                }
             }
         }
         if (!stream) {
@@ -115,7 +161,7 @@ public record CompletionEndpoint(Replies replies, SlotEndpoints slots) implement
             tokens = mixed(body, field, prompt, model);
             PromptText.requireRoom(tokens.length, model.contextLength());
         } else {
-            throw body.wrong(field, "a string, an array of strings and token ids, or an array of these");
+            throw body.wrong(field, "a string, an array of strings and token ids, an object, or an array of these");
         }
         if (tokens.length == 0) {
             throw RequestException.invalid(field, field + " is empty; expected at least one token.");

@@ -1,5 +1,6 @@
 package dev.tenon.platform.server.llamacpp;
 
+import dev.tenon.platform.chat.MediaPrompts;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.generation.InfillTokens;
@@ -37,7 +38,8 @@ public record InfillEndpoint(CompletionEndpoint completions) implements Endpoint
                     extra.has("filename") ? extra.text("filename") : "tmp", extra.requiredText("text")));
         }
         CompletionEndpoint.Prompt prompt = new CompletionEndpoint.Prompt(
-                before, model -> InfillTokens.of(model).prompt(model, extras, before, after, begun));
+                before,
+                model -> new MediaPrompts.Encoded(InfillTokens.of(model).prompt(model, extras, before, after, begun)));
         completions.answer(exchange, body, List.of(prompt), false);
     }
 }

@@ -8,6 +8,7 @@ import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.media.Modalities;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.OptionalInt;
 
@@ -27,7 +28,7 @@ record StatusEndpoints(Replies replies) {
         answer.put("total_slots", served.admission().places())
                 .put("model_alias", served.spec().name())
                 .put("model_path", served.spec().request().path().getFileName().toString());
-        answer.putObject("modalities").put("vision", false).put("audio", false);
+        answer.put("media_marker", CompletionEndpoint.MARK).set("modalities", Modalities.of(served.loaded()));
         served.loaded().ifPresent(model -> tokens(answer, model));
         exchange.json(answer.put("build_info", "tenon")
                 .put("is_sleeping", served.loaded().isEmpty()));

@@ -91,7 +91,7 @@ public record TextEndpoints(Replies replies) {
     void applyTemplate(Exchange exchange) throws InterruptedException {
         Body body = Body.of(exchange.body());
         ChatEndpoint.FIELDS.check(body.node());
-        ChatRequest input = ChatEndpoint.input(body);
+        ChatRequest input = ChatEndpoint.input(body, replies.media());
         ServedModel served = replies.generations().model(body.text("model"));
         try (ServedModel.Lease lease = served.lease()) {
             exchange.json(Json.object()

@@ -30,7 +30,7 @@ final class CallerHeader {
         List<ChatTurn> others = turns.subList(1, turns.size());
         return rest.isEmpty()
                 ? others
-                : Stream.concat(Stream.of(ChatTurn.system(rest)), others.stream())
+                : Stream.concat(Stream.of(turns.getFirst().withText(rest)), others.stream())
                         .toList();
     }
 }

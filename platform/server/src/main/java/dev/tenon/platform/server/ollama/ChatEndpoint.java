@@ -25,7 +25,7 @@ import java.util.Map;
 public record ChatEndpoint(ModelManager manager, Replies replies) implements OllamaEndpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
-            "model messages(text) tools format options think stream keep_alive logprobs top_logprobs",
+            "model messages(text, images) tools format options think stream keep_alive logprobs top_logprobs",
             "truncate shift",
             Map.of());
 

@@ -2,10 +2,11 @@ package dev.tenon.platform.server.ollama;
 
 import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.chat.ToolCall;
-import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
+import dev.tenon.platform.server.media.MediaReader;
+import dev.tenon.platform.server.media.TurnText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ import java.util.function.Consumer;
 final class ChatMessages {
     private static final int MOST_MESSAGES = 4096;
     private static final int MOST_CALLS = 128;
+    private static final int MOST_IMAGES = 256;
     private static final String CONTENT = "content";
     private static final List<String> ROLES = List.of("system", "user", "assistant", "tool");
     private static final FieldTable FIELDS =
@@ -32,20 +34,23 @@ final class ChatMessages {
             ignored.accept(FIELDS.unknown(message.node()).stream()
                     .map(name -> message.path() + name)
                     .toList());
-            requireNoImages(message);
             messages.add(message(message));
         }
         return messages;
     }
 
-    /// Refuses images; an empty list of them is none.
+    /// {@return a text with the images of a request or message before it}
     ///
-    /// @param body a request or message
-    static void requireNoImages(Body body) {
-        if (!body.array("images", Integer.MAX_VALUE).isEmpty()) {
-            throw RequestException.tooMuch(
-                    body.path() + "images", "unsupported_parameter", "images are not supported; send text.");
+    /// @param body the request or message
+    /// @param text the text
+    static TurnText withImages(Body body, String text) {
+        TurnText content = new TurnText();
+        List<String> images = body.texts("images", MOST_IMAGES);
+        for (int i = 0; i < images.size(); i++) {
+            content.add(MediaReader.base64(body.path() + "images[" + i + "]", "", images.get(i)));
         }
+        content.add(text, "");
+        return content;
     }
 
     private static ChatTurn message(Body body) {
@@ -57,14 +62,15 @@ final class ChatMessages {
         for (Body call : body.objects("tool_calls", MOST_CALLS)) {
             calls.add(call(call));
         }
+        TurnText content = withImages(body, body.has(CONTENT) ? body.text(CONTENT) : "");
         return new ChatTurn(
                 role,
-                body.has(CONTENT) ? body.text(CONTENT) : "",
+                content.text(),
                 body.text("thinking"),
                 calls,
                 body.text("tool_call_id"),
                 body.text("tool_name"),
-                List.of());
+                content.media());
     }
 
     private static ToolCall call(Body call) {

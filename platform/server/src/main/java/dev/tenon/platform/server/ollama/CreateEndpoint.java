@@ -76,6 +76,10 @@ public record CreateEndpoint(ModelManager manager) implements OllamaEndpoint {
         }
         if (body.has("messages")) {
             messages.addAll(ChatMessages.read(body, exchange::ignores));
+            if (messages.stream().anyMatch(turn -> !turn.media().isEmpty())) {
+                throw RequestException.tooMuch(
+                        "messages", "unsupported_parameter", "images are not kept with a model; send them in chats.");
+            }
         } else {
             before.messages().stream()
                     .filter(turn -> !turn.role().equals(ChatTurn.SYSTEM))

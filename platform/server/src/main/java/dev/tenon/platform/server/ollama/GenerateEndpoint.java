@@ -10,6 +10,7 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.http.RequestException;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.chat.MediaPrompts;
 import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -18,6 +19,7 @@ import dev.tenon.platform.server.generation.InfillTokens;
 import dev.tenon.platform.server.generation.Replies;
 import dev.tenon.platform.server.generation.ReplySettings;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.media.TurnText;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.models.ServedModel;
 import java.time.Duration;
@@ -34,7 +36,7 @@ import java.util.stream.IntStream;
 public record GenerateEndpoint(ModelManager manager, Replies replies) implements OllamaEndpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
-            "model prompt suffix system raw images(none) format options context think stream keep_alive logprobs"
+            "model prompt suffix system raw images format options context think stream keep_alive logprobs"
                     + " top_logprobs",
             "truncate shift",
             Map.of(
@@ -48,10 +50,9 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
     @Override
     public void handle(Exchange exchange) throws InterruptedException {
         Body body = OllamaEndpoint.body(exchange, FIELDS);
-        ChatMessages.requireNoImages(body);
         String name = body.requiredText("model");
         ServedModel served = manager.require(name);
-        String prompt = body.has("prompt") ? body.text("prompt") : "";
+        TurnText prompt = ChatMessages.withImages(body, body.has("prompt") ? body.text("prompt") : "");
         Options options = Options.of(exchange, body);
         ReplySettings settings = options.settings(body);
         TextFormat format = ReplyFields.format(body);
@@ -70,7 +71,7 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
                 stream,
                 settings.logProbabilities() >= 0,
                 stream ? exchange.lines()::send : exchange::json);
-        if (prompt.isEmpty() && !body.has("suffix")) {
+        if (prompt.text().isEmpty() && !body.has("suffix")) {
             reply.finish(ChatEndpoint.loadOrUnload(manager, served, keepAlive));
             return;
         }
@@ -82,13 +83,13 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
             LoadedModel model = lease.model();
             Replies.requireText(model);
             options.limitContext(exchange, model);
-            int[] plain = plain(body, model, prompt);
+            MediaPrompts.Encoded plain = plain(body, model, prompt);
             if (plain != null) {
                 counts = replies.complete(exchange, served, lease, plain, format, settings, index -> reply);
             } else {
                 ChatPrompt whole = after(body, model, replies.prompt(served, lease, input));
                 counts = replies.answer(exchange, served, lease, input, whole, settings, index -> reply);
-                context = context(model, whole.tokens(), reply.answer());
+                context = whole.media().isEmpty() ? context(model, whole.tokens(), reply.answer()) : null;
             }
         }
         reply.finish(counts, context);
@@ -104,19 +105,22 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
         }
     }
 
-    private static List<ChatTurn> messages(Body body, String prompt) {
+    private static List<ChatTurn> messages(Body body, TurnText prompt) {
         List<ChatTurn> messages = new ArrayList<>();
         if (body.has("system") && !body.text("system").isEmpty()) {
             messages.add(ChatTurn.system(body.text("system")));
         }
-        messages.add(ChatTurn.user(prompt));
+        messages.add(prompt.turn(ChatTurn.USER, null));
         return messages;
     }
 
-    /// The tokens of a prompt that is continued; null for one that is answered.
-    private static int[] plain(Body body, LoadedModel model, String prompt) {
+    /// A prompt that is continued; null for one that is answered.
+    private static MediaPrompts.Encoded plain(Body body, LoadedModel model, TurnText prompt) {
         if (body.has("suffix")) {
-            return InfillTokens.of(model).prompt(model, prompt, body.text("suffix"));
+            if (!prompt.media().isEmpty()) {
+                throw RequestException.invalid("images", "A prompt with a suffix takes no images.");
+            }
+            return new MediaPrompts.Encoded(InfillTokens.of(model).prompt(model, prompt.text(), body.text("suffix")));
         }
         boolean raw = body.flag("raw", false);
         if (!raw && model.chatTemplate().isPresent()) {
@@ -126,7 +130,7 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
             throw RequestException.invalid(
                     "system", "The model has no chat template, and takes neither system nor context.");
         }
-        return PromptText.encode(model, prompt, true);
+        return prompt.encode(model, "prompt");
     }
 
     /// A prompt after the tokens of `context`.

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.gguf.GgufType;
+import dev.tenon.api.media.MediaKind;
 import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -57,7 +58,13 @@ public record ShowEndpoint(ModelManager manager) implements OllamaEndpoint {
             answer.set(MESSAGES, messages);
         }
         answer.set("model_info", info(facts, verbose));
-        answer.set("capabilities", facts.capabilities());
+        ArrayNode capabilities = facts.capabilities();
+        if (model.loaded()
+                .filter(loaded -> loaded.media().contains(MediaKind.PICTURE))
+                .isPresent()) {
+            capabilities.add("vision");
+        }
+        answer.set("capabilities", capabilities);
         exchange.json(answer.put("modified_at", facts.modified().toString()));
     }
 

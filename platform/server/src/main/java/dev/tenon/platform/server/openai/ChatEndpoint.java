@@ -17,6 +17,7 @@ import dev.tenon.platform.server.generation.ReplySettings;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.EventStream;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.media.MediaReader;
 import dev.tenon.platform.server.models.ServedModel;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,7 +31,7 @@ import java.util.Map;
 public record ChatEndpoint(Replies replies) implements Endpoint {
     /// The fields of a request.
     public static final FieldTable FIELDS = FieldTable.of(
-                    "model messages(text) tools tool_choice parallel_tool_calls stream stream_options max_tokens"
+                    "model messages(text, images, audio) tools tool_choice parallel_tool_calls stream stream_options max_tokens"
                             + " max_completion_tokens n stop logprobs top_logprobs response_format json_schema grammar(GBNF) modalities(text)"
                             + " reasoning_effort reasoning_budget_tokens(most tokens of reasoning) thinking_budget_tokens(the same)"
                             + " reasoning_budget_message(what ends it then) chat_template_kwargs add_generation_prompt continue_final_message",
@@ -59,7 +60,7 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
         ServedModel served = replies.generations().model(body.text("model"));
         boolean stream = body.flag("stream", false);
         boolean usage = includeUsage(body, stream);
-        ChatRequest input = input(body);
+        ChatRequest input = input(body, replies.media());
         ReplySettings settings = new ReplySettings(
                 body,
                 (int) body.whole("n", 1, MOST_CHOICES, 1),
@@ -136,9 +137,10 @@ public record ChatEndpoint(Replies replies) implements Endpoint {
     /// {@return the conversation of a request}
     ///
     /// @param body the request
-    public static ChatRequest input(Body body) {
+    /// @param media reads its pictures and sounds
+    public static ChatRequest input(Body body, MediaReader media) {
         requireText(body);
-        List<ChatTurn> turns = Messages.read(body);
+        List<ChatTurn> turns = Messages.read(body, media);
         List<Tool> tools = EnforcedFields.callable(body, Messages.tools(body));
         TextFormat format = EnforcedFields.format(body);
         ToolChoice choice = EnforcedFields.calls(body, tools, format);

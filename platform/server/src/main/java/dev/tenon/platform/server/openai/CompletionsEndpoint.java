@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.http.RequestException;
+import dev.tenon.platform.chat.MediaPrompts;
 import dev.tenon.platform.chat.PromptText;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
@@ -83,12 +84,13 @@ public record CompletionsEndpoint(Replies replies) implements Endpoint {
             for (int[] prompt : prompts(body, model)) {
                 int first = all.size();
                 String before = echo ? model.tokenizer().decode(prompt) : "";
-                counts = counts.plus(replies.complete(exchange, served, lease, prompt, format, settings, index -> {
-                    TextChoice choice = new TextChoice(
-                            first + index, before, head, events, model.tokenizer(), logProbabilities >= 0);
-                    all.add(choice);
-                    return choice;
-                }));
+                counts = counts.plus(replies.complete(
+                        exchange, served, lease, new MediaPrompts.Encoded(prompt), format, settings, index -> {
+                            TextChoice choice = new TextChoice(
+                                    first + index, before, head, events, model.tokenizer(), logProbabilities >= 0);
+                            all.add(choice);
+                            return choice;
+                        }));
             }
         }
         if (!stream) {

@@ -17,8 +17,9 @@ public record InputTokensEndpoint(Replies replies) implements Endpoint {
         ResponsesEndpoint.FIELDS.check(body.node());
         ServedModel served = replies.generations().model(body.text("model"));
         try (ServedModel.Lease lease = served.lease()) {
-            int tokens =
-                    replies.prompt(served, lease, ResponsesInput.read(body)).tokens().length;
+            int tokens = replies.prompt(served, lease, ResponsesInput.read(body, replies.media()))
+                    .tokens()
+                    .length;
             exchange.json(Json.object().put("object", "response.input_tokens").put("input_tokens", tokens));
         }
     }

@@ -1,6 +1,7 @@
 package dev.tenon.platform.server.openai;
 
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.chat.Tool;
 import dev.tenon.api.chat.ToolCall;
 import dev.tenon.api.http.RequestException;
@@ -8,6 +9,8 @@ import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.media.MediaReader;
+import dev.tenon.platform.server.media.TurnText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,11 +34,12 @@ public final class Messages {
     /// {@return the messages}
     ///
     /// @param body the request
-    public static List<ChatTurn> read(Body body) {
+    /// @param media reads their pictures and sounds
+    public static List<ChatTurn> read(Body body, MediaReader media) {
         body.require("messages");
         List<ChatTurn> messages = new ArrayList<>();
         for (Body message : body.objects("messages", MOST_MESSAGES)) {
-            messages.add(message(message));
+            messages.add(message(message, media));
         }
         if (messages.isEmpty()) {
             throw RequestException.invalid("messages", "messages is empty; expected at least one message.");
@@ -43,7 +47,7 @@ public final class Messages {
         return messages;
     }
 
-    private static ChatTurn message(Body body) {
+    private static ChatTurn message(Body body, MediaReader media) {
         FIELDS.check(body.node());
         String role = body.requiredText("role");
         role = role.equals("developer") ? ChatTurn.SYSTEM : role;
@@ -61,34 +65,57 @@ public final class Messages {
             body.require("content");
         }
         String reasoning = body.has("reasoning_content") ? "reasoning_content" : "reasoning";
+        TurnText content = content(body, "content", role, media);
         return new ChatTurn(
                 role,
-                content(body, role),
+                content.text(),
                 body.text(reasoning),
                 calls,
                 body.text("tool_call_id"),
                 body.text("name"),
-                List.of());
+                content.media());
     }
 
-    /// The text of a message, or of its parts: those of an assistant, who wrote it in one go, follow each other as they
-    /// are.
-    static String content(Body body, String role) {
-        if (!body.has("content") || body.node().get("content").isTextual()) {
-            return body.has("content") ? body.text("content") : "";
+    /// A text, or the parts of one: texts of an assistant, who wrote them in one go, follow each other as they are.
+    static TurnText content(Body body, String field, String role, MediaReader media) {
+        TurnText content = new TurnText();
+        if (!body.has(field) || body.node().get(field).isTextual()) {
+            content.add(body.has(field) ? body.text(field) : "", "");
+            return content;
         }
-        List<String> texts = new ArrayList<>();
-        for (Body part : body.objects("content", MOST_PARTS)) {
+        for (Body part : body.objects(field, MOST_PARTS)) {
             String type = part.requiredText("type");
-            if (!Set.of("text", "input_text", "output_text").contains(type)) {
-                throw RequestException.tooMuch(
-                        part.path() + "type",
-                        "unsupported_parameter",
-                        "Parts of type '" + Exchange.printable(type) + "' are not supported; expected text.");
+            switch (type) {
+                case "text", "input_text", "output_text" ->
+                    content.add(part.requiredText("text"), role.equals(ChatTurn.ASSISTANT) ? "" : "\n");
+                case "image_url", "input_image" -> content.add(image(part, media));
+                case "input_audio" -> content.add(audio(part));
+                default ->
+                    throw RequestException.tooMuch(
+                            part.path() + "type",
+                            "unsupported_parameter",
+                            "Parts of type '" + Exchange.printable(type)
+                                    + "' are not supported; expected a text, an image or audio.");
             }
-            texts.add(part.requiredText("text"));
         }
-        return String.join(role.equals(ChatTurn.ASSISTANT) ? "" : "\n", texts);
+        return content;
+    }
+
+    private static MediaPart image(Body part, MediaReader media) {
+        String field = "image_url";
+        part.require(field);
+        if (part.node().get(field).isTextual()) {
+            return media.url(part.path() + field, part.text(field));
+        }
+        Body image = part.object(field);
+        return media.url(image.path() + "url", image.requiredText("url"));
+    }
+
+    private static MediaPart audio(Body part) {
+        part.require("input_audio");
+        Body audio = part.object("input_audio");
+        return MediaReader.base64(
+                audio.path() + "data", "audio/" + audio.requiredText("format"), audio.requiredText("data"));
     }
 
     private static ToolCall call(Body call) {

@@ -6,6 +6,7 @@ import dev.tenon.platform.chat.Json;
 import dev.tenon.platform.server.generation.Generations;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.media.Modalities;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ServedModel;
 import java.nio.charset.StandardCharsets;
@@ -43,7 +44,9 @@ public record ModelsEndpoint(ModelCatalog catalog, Generations generations) impl
                 .put("running", model.admission().running())
                 .put("waiting", model.admission().queued());
         model.expires().ifPresent(time -> entry.put("expires_at", time.getEpochSecond()));
-        model.loaded().ifPresent(loaded -> entry.put("max_model_len", loaded.contextLength()));
+        model.loaded()
+                .ifPresent(loaded -> entry.put("max_model_len", loaded.contextLength())
+                        .set("modalities", Modalities.of(model.loaded())));
         return entry;
     }
 }

@@ -27,7 +27,7 @@ public record ResponsesEndpoint(Replies replies) implements Endpoint {
         Body body = Body.of(exchange.body());
         FIELDS.check(body.node());
         ServedModel served = replies.generations().model(body.text("model"));
-        ChatRequest input = ResponsesInput.read(body);
+        ChatRequest input = ResponsesInput.read(body, replies.media());
         int most = (int) body.whole("max_output_tokens", 1, Integer.MAX_VALUE, -1);
         ReplySettings settings = new ReplySettings(body, 1, most, List.of(), -1, false, 0);
         exchange.interruptWhenClientLeaves();

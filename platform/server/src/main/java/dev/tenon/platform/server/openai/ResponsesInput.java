@@ -9,6 +9,7 @@ import dev.tenon.api.http.RequestException;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.media.MediaReader;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,7 +34,7 @@ final class ResponsesInput {
 
     private ResponsesInput() {}
 
-    static ChatRequest read(Body body) {
+    static ChatRequest read(Body body, MediaReader media) {
         requirePlain(body);
         List<ChatTurn> messages = new ArrayList<>();
         if (body.has("instructions")) {
@@ -43,7 +44,7 @@ final class ResponsesInput {
         if (body.node().get("input").isTextual()) {
             messages.add(ChatTurn.user(body.text("input")));
         } else {
-            body.objects("input", MOST_ITEMS).forEach(item -> add(messages, item));
+            body.objects("input", MOST_ITEMS).forEach(item -> add(messages, item, media));
         }
         Map<String, Object> variables = new LinkedHashMap<>();
         Body reasoning = body.object("reasoning");
@@ -76,7 +77,7 @@ final class ResponsesInput {
         }
     }
 
-    private static void add(List<ChatTurn> messages, Body item) {
+    private static void add(List<ChatTurn> messages, Body item, MediaReader media) {
         String type = item.has("type") ? item.text("type") : "message";
         switch (type) {
             case "message" -> {
@@ -84,8 +85,8 @@ final class ResponsesInput {
                 if (!List.of("system", "developer", "user", "assistant").contains(role)) {
                     throw item.wrong("role", "system, developer, user or assistant");
                 }
-                messages.add(
-                        ChatTurn.of(role.equals("developer") ? ChatTurn.SYSTEM : role, Messages.content(item, role)));
+                messages.add(Messages.content(item, "content", role, media)
+                        .turn(role.equals("developer") ? ChatTurn.SYSTEM : role, null));
             }
             case "function_call" -> {
                 ToolCall call = new ToolCall(
@@ -94,7 +95,9 @@ final class ResponsesInput {
             }
             case "function_call_output" -> {
                 String id = item.requiredText("call_id");
-                messages.add(new ChatTurn(ChatTurn.TOOL, output(item), null, List.of(), id, null, List.of()));
+                item.require("output");
+                messages.add(
+                        Messages.content(item, "output", ChatTurn.TOOL, media).turn(ChatTurn.TOOL, id));
             }
             case "reasoning" -> item.objects("content", MOST_PARTS); // templates take it from the turn itself
             default ->
@@ -103,21 +106,6 @@ final class ResponsesInput {
                         "unsupported_parameter",
                         "Items of type '" + Exchange.printable(type) + "' are not supported.");
         }
-    }
-
-    private static String output(Body item) {
-        item.require("output");
-        if (item.node().get("output").isTextual()) {
-            return item.text("output");
-        }
-        List<String> texts = new ArrayList<>();
-        for (Body part : item.objects("output", MOST_PARTS)) {
-            if (!part.requiredText("type").equals("input_text")) {
-                throw part.wrong("type", "input_text");
-            }
-            texts.add(part.requiredText("text"));
-        }
-        return String.join("\n", texts);
     }
 
     /// Adds a call to the last message, or to a new one where that is not the assistant's.

@@ -8,6 +8,7 @@ import dev.tenon.platform.core.control.ScheduledModel;
 import dev.tenon.platform.core.control.SchedulingStatus;
 import dev.tenon.platform.server.http.Endpoint;
 import dev.tenon.platform.server.http.Exchange;
+import dev.tenon.platform.server.media.Modalities;
 import dev.tenon.platform.server.models.ModelCatalog;
 import dev.tenon.platform.server.models.ServedModel;
 import java.time.Duration;
@@ -58,6 +59,7 @@ public record StatusEndpoint(
         ArrayNode aliases = node.putArray("aliases");
         model.spec().aliases().forEach(aliases::add);
         model.expires().ifPresent(when -> node.put("expires", when.toString()));
+        node.set("modalities", Modalities.of(model.loaded()));
         model.loaded().ifPresent(loaded -> describe(loaded, node));
         return node;
     }

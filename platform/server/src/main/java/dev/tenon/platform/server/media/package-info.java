@@ -1,0 +1,2 @@
+/// Pictures and sounds of requests.
+package dev.tenon.platform.server.media;
