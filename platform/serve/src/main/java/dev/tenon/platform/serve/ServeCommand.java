@@ -265,7 +265,9 @@ public final class ServeCommand implements TenonCommand {
                 .bundles(() -> bundles)
                 .metricsPrefix(value(ServeSettings.METRICS, null))
                 .limits(HttpLimits.defaults()
-                        .withBodyBytes((int) number(ServeSettings.BODY, null) << 10)
+                        .withBodyBytes(
+                                (int) number(ServeSettings.BODY, null) << 10,
+                                (int) number(ServeSettings.MEDIA, null) << 10)
                         .withConnectionsPerAddress((int) number(ServeSettings.CONNECTIONS, null)))
                 .tls(store.isEmpty() ? null : Path.of(store), value(ServeSettings.TLS_PASSWORD, null));
         String folder = value(ServeSettings.MODELS_DIR, modelsDir);

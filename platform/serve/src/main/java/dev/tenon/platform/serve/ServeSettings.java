@@ -57,6 +57,12 @@ public final class ServeSettings implements SettingsSource {
             "serve.embeddings", false, "Lets models that generate also embed texts, where the backend can.");
     static final Setting BODY =
             Setting.integer("serve.max-body", 16_384, 1, 1 << 20, "Largest body of a request in KiB.");
+    static final Setting MEDIA = Setting.integer(
+            "serve.max-media",
+            49_152,
+            0,
+            (1 << 20) - 1,
+            "KiB by which pictures and sounds in base64 may make a body larger.");
     static final Setting CONNECTIONS = Setting.integer(
             "serve.max-connections", 1024, 0, 1_000_000, "Open connections from one address; 0: any number.");
     static final Setting DRAIN = Setting.integer(
@@ -121,6 +127,7 @@ public final class ServeSettings implements SettingsSource {
             CALLER_HEADER,
             SLOTS,
             BODY,
+            MEDIA,
             CONNECTIONS,
             DRAIN,
             DRAIN_DELAY,

@@ -31,7 +31,7 @@ class SecurityTests {
     private static final String SHORT =
             "{\"messages\":[{\"role\":\"user\",\"content\":\"A tale.\"}],\"max_tokens\":2%s}";
     private static final HttpLimits LIMITS = HttpLimits.defaults()
-            .withBodyBytes(64 << 10)
+            .withBodyBytes(64 << 10, 128 << 10)
             .withConnectionsPerAddress(24)
             .withTimes(Duration.ofMillis(300), Duration.ofSeconds(20), Duration.ofSeconds(15));
 
@@ -210,10 +210,16 @@ class SecurityTests {
 
     @Test
     void sizesAreLimited() throws Exception {
+        String user = ",\"user\":\"%s\"";
         assertEquals(
                 413,
-                post(SHORT.formatted(",\"user\":\"" + "x".repeat(70_000) + "\""))
-                        .statusCode());
+                post(SHORT.formatted(user.formatted("a word ".repeat(10_000)))).statusCode());
+        assertEquals(
+                200,
+                post(SHORT.formatted(user.formatted("base64".repeat(20_000)))).statusCode());
+        assertEquals(
+                413,
+                post(SHORT.formatted(user.formatted("base64".repeat(40_000)))).statusCode());
         HttpResponse<String> deep = post(SHORT.formatted(",\"metadata\":" + "[".repeat(100) + "]".repeat(100)));
         assertEquals(400, deep.statusCode());
         assertEquals("json_limit", code(deep));

@@ -171,16 +171,19 @@ public final class Exchange implements HttpCall {
                     "Content-Encoding is '" + printable(encoding) + "'; send the body without it.");
         }
         long announced = request.getLength();
-        if (announced > limits.bodyBytes()) {
+        long most = (long) limits.bodyBytes() + limits.mediaBytes();
+        if (announced > most) {
             throw tooLarge();
         }
         long begin = System.nanoTime();
         ByteArrayOutputStream body =
                 new ByteArrayOutputStream(BUFFER_BYTES); // not what is announced: it may never come
+        BodySize size = new BodySize();
         byte[] buffer = new byte[BUFFER_BYTES];
         try (InputStream in = Content.Source.asInputStream(request)) {
             for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-                if (body.size() + read > limits.bodyBytes()) {
+                size.add(buffer, read);
+                if (body.size() + read > most || size.withoutFiles() > limits.bodyBytes()) {
                     throw tooLarge();
                 }
                 body.write(buffer, 0, read);
@@ -208,7 +211,8 @@ public final class Exchange implements HttpCall {
                 TOO_LARGE,
                 "invalid_request_error",
                 "request_too_large",
-                "The body is larger than " + limits.bodyBytes() + " bytes.");
+                "The body is larger than " + limits.bodyBytes() + " bytes, or with files in base64 by more than "
+                        + limits.mediaBytes() + " bytes.");
     }
 
     /// Interrupts the calling thread, which is the request's, once the client has left. Called after the body was read,
