@@ -277,14 +277,8 @@ public final class ServeCommand implements TenonCommand {
             source.models(); // a folder that cannot be read is told at once
             builder.store(source);
         }
-        String slots = value(ServeSettings.SLOTS, slotFolder);
-        if (!slots.isEmpty()) {
-            if (!Files.isDirectory(Path.of(slots))) {
-                throw new TenonException(
-                        ErrorCode.CONFIG, "serve.slot-save-path is " + slots + ", which is no folder. Make it first.");
-            }
-            builder.slotFolder(Path.of(slots));
-        }
+        builder.slotFolder(folder(ServeSettings.SLOTS, slotFolder));
+        builder.mediaUrls(list(ServeSettings.MEDIA_URLS, null), folder(ServeSettings.MEDIA_FOLDER, null));
         String manage = value(ServeSettings.MANAGE, null);
         if (!manage.equals("auto")) {
             builder.manage(manage.equals("on"));
@@ -311,6 +305,16 @@ public final class ServeCommand implements TenonCommand {
             builder.model(spec(called, request));
         }
         return builder;
+    }
+
+    /// {@return the folder that a setting names, which is there; null if it names none}
+    private Path folder(Setting setting, String given) {
+        String folder = value(setting, given);
+        if (!folder.isEmpty() && !Files.isDirectory(Path.of(folder))) {
+            throw new TenonException(
+                    ErrorCode.CONFIG, setting.name() + " is " + folder + ", which is no folder. Make it first.");
+        }
+        return folder.isEmpty() ? null : Path.of(folder);
     }
 
     private Map<String, Integer> efforts() {

@@ -105,6 +105,16 @@ public final class ServeSettings implements SettingsSource {
             "",
             "A folder in which POST /slots keeps what was computed of prompts; empty: it does not.");
 
+    static final Setting MEDIA_URLS = Setting.text(
+            "serve.media-urls",
+            "",
+            "Hosts whose pictures and sounds requests may name by URL, separated by commas: names, *.NAME for all below"
+                    + " it, addresses, which alone may be private; with :PORT for other ports. Empty: none.");
+    static final Setting MEDIA_FOLDER = Setting.path(
+            "serve.media-folder",
+            "",
+            "A folder whose pictures and sounds requests may name as file:NAME; empty: none.");
+
     private static final List<Setting> ALL = List.of(
             HOST,
             PORT,
@@ -128,6 +138,8 @@ public final class ServeSettings implements SettingsSource {
             SLOTS,
             BODY,
             MEDIA,
+            MEDIA_URLS,
+            MEDIA_FOLDER,
             CONNECTIONS,
             DRAIN,
             DRAIN_DELAY,

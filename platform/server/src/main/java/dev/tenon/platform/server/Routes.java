@@ -54,7 +54,7 @@ final class Routes {
             MetricsSource metrics,
             BooleanSupplier ready,
             List<Route> page) {
-        Replies replies = new Replies(generations, options.chatDefaults);
+        Replies replies = new Replies(generations, options.chatDefaults, options.media);
         List<Route> routes = new ArrayList<>(page);
         routes.addAll(ProvidedRoutes.of(new HealthEndpoints(ready)));
         routes.add(new Route(GET, "/metrics", options.openMetrics, exchange -> {

@@ -6,6 +6,7 @@ import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.platform.core.control.BundleControl;
 import dev.tenon.platform.server.auth.ApiKeys;
 import dev.tenon.platform.server.http.HttpLimits;
+import dev.tenon.platform.server.media.MediaUrls;
 import dev.tenon.platform.server.models.ChatDefaults;
 import dev.tenon.platform.server.models.ModelLimits;
 import dev.tenon.platform.server.models.ModelSpec;
@@ -47,6 +48,7 @@ public final class ServerBuilder {
     HandOver before;
     ChatDefaults chatDefaults = ChatDefaults.STANDARD;
     Path slotFolder;
+    MediaUrls media = MediaUrls.NONE;
     private int parallel = PARALLEL;
     private int context;
     private int queue = QUEUE;
@@ -296,6 +298,18 @@ public final class ServerBuilder {
     /// @return this
     public ServerBuilder slotFolder(Path folder) {
         slotFolder = folder;
+        return this;
+    }
+
+    /// Sets which pictures and sounds requests may name by URL, instead of sending them; none by default.
+    ///
+    /// @param hosts hosts for http and https: names, `*.` and a name for all below it, or addresses,
+    ///     which alone may be private ones; each with its port, unless that is the one of the scheme
+    /// @param folder for `file:`; null for none
+    /// @return this
+    /// @throws dev.tenon.api.error.TenonException (`CFG-001`) if a host is none
+    public ServerBuilder mediaUrls(List<String> hosts, Path folder) {
+        media = new MediaUrls(hosts, folder);
         return this;
     }
 

@@ -6,13 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.chat.MediaPart;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -30,8 +34,12 @@ class MediaTests {
     private static ServerFixture blind;
 
     @BeforeAll
-    static void start() {
-        server = new ServerFixture(Map.of("prefer.chat", SeeingEngine.class.getName()), SEEN::over, builder -> {});
+    static void start(@TempDir Path folder) throws IOException {
+        Files.write(folder.resolve("a.png"), Base64.getDecoder().decode(PNG));
+        server = new ServerFixture(
+                Map.of("prefer.chat", SeeingEngine.class.getName()),
+                SEEN::over,
+                builder -> builder.mediaUrls(List.of(), folder));
         blind = new ServerFixture();
     }
 
@@ -155,6 +163,15 @@ class MediaTests {
                 "user",
                 "@Which?",
                 "");
+    }
+
+    @Test
+    void filesAtUrls() throws Exception {
+        String image = "{\"type\":\"image_url\",\"image_url\":\"file:a.png\"}";
+        check(CHAT, chat("[" + image + "]"), "user", "@", "");
+        JsonNode error = server.error(400, CHAT, chat("[" + (image + ",").repeat(16) + image + "]"));
+        assertEquals("too_many", error.get("code").asText());
+        assertEquals("messages[0].content[16].image_url", error.get("param").asText());
     }
 
     private static int evaluated(String prompt) throws Exception {

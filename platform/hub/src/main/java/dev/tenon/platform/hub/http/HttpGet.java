@@ -26,6 +26,17 @@ public final class HttpGet implements AutoCloseable {
     private final Map<String, String> secrets;
     private final URI host;
     private final Duration timeout;
+    private final Check check;
+
+    /// Says what may be asked for.
+    @FunctionalInterface
+    public interface Check {
+        /// Looks at an address before it is asked, also at that of a redirect.
+        ///
+        /// @param uri the address
+        /// @throws IOException if it may not be asked; the message says why, without a full stop
+        void check(URI uri) throws IOException;
+    }
 
     /// Creates a client.
     ///
@@ -33,6 +44,17 @@ public final class HttpGet implements AutoCloseable {
     /// @param host the only host (scheme, name, port) that they are for; null if there are none
     /// @param timeout how long a server may be silent, before its answer and within it
     public HttpGet(Map<String, String> secrets, URI host, Duration timeout) {
+        this(secrets, host, timeout, uri -> {});
+    }
+
+    /// Creates a client that does not ask everyone.
+    ///
+    /// @param secrets headers such as `Authorization`
+    /// @param host the only host (scheme, name, port) that they are for; null if there are none
+    /// @param timeout how long a server may be silent, before its answer and within it
+    /// @param check says which addresses may be asked
+    public HttpGet(Map<String, String> secrets, URI host, Duration timeout, Check check) {
+        this.check = check;
         this.secrets = secrets;
         this.host = host;
         this.timeout = timeout;
@@ -61,10 +83,12 @@ public final class HttpGet implements AutoCloseable {
     /// @param headers further headers
     /// @return the answer after redirects, of whatever status; the caller closes it
     /// @throws HttpFailure if there is no answer
+    /// @throws IOException if it may not be asked
     /// @throws TenonException (`IO-002`) if a redirect leads nowhere
     public Answer send(URI from, Map<String, String> headers) throws IOException {
         URI uri = from;
         for (int i = 0; i <= MAX_REDIRECTS; i++) {
+            check.check(uri);
             HttpRequest.Builder request =
                     HttpRequest.newBuilder(uri).timeout(timeout).header("User-Agent", "tenon");
             headers.forEach(request::header);

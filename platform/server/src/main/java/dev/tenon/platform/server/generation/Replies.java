@@ -25,6 +25,7 @@ import dev.tenon.platform.server.fields.RuleFields;
 import dev.tenon.platform.server.fields.SamplingFields;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.media.MediaReader;
+import dev.tenon.platform.server.media.MediaUrls;
 import dev.tenon.platform.server.models.ChatDefaults;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.ArrayList;
@@ -38,12 +39,15 @@ import java.util.function.Supplier;
 public final class Replies {
     private final Generations generations;
     private final ChatDefaults defaults;
+    private final MediaUrls urls;
 
     /// @param generations runs them
     /// @param defaults holds where conversations say nothing
-    public Replies(Generations generations, ChatDefaults defaults) {
+    /// @param urls which pictures and sounds they may name by URL
+    public Replies(Generations generations, ChatDefaults defaults, MediaUrls urls) {
         this.generations = generations;
         this.defaults = defaults;
+        this.urls = urls;
     }
 
     /// {@return what runs the generations}
@@ -75,7 +79,7 @@ public final class Replies {
 
     /// {@return what reads the pictures and sounds of a request}
     public MediaReader media() {
-        return new MediaReader();
+        return new MediaReader(urls);
     }
 
     /// {@return the prompt of a conversation, after what the model's preset says}

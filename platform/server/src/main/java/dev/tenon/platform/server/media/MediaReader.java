@@ -2,6 +2,7 @@ package dev.tenon.platform.server.media;
 
 import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.http.RequestException;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.Locale;
@@ -12,8 +13,21 @@ public final class MediaReader {
     static final int MOST_BYTES = 32 << 20;
 
     private static final int MOST_LETTERS = Math.ceilDiv(MOST_BYTES, 3) * 4;
+    /// Most bytes of the files of a request that are at other URLs.
+    private static final int MOST_FETCHED = 2 * MOST_BYTES;
+
+    private static final int MOST_FETCHES = 16;
     private static final String DATA = "data:";
     private static final String BASE64 = ";base64";
+
+    private final MediaUrls urls;
+    private int fetches = MOST_FETCHES;
+    private int left = MOST_FETCHED;
+
+    /// @param urls which files a request may name by URL
+    public MediaReader(MediaUrls urls) {
+        this.urls = urls;
+    }
 
     /// {@return the file at a URL}
     ///
@@ -24,8 +38,28 @@ public final class MediaReader {
         if (url.regionMatches(true, 0, DATA, 0, DATA.length())) {
             return data(field, url);
         }
-        throw RequestException.invalid(
-                field, field + " is no data URL, and other ones are not read. Send data:image/png;base64,...");
+        if (fetches-- == 0 || left == 0) {
+            throw RequestException.tooMuch(
+                    field,
+                    "too_many",
+                    "More than " + MOST_FETCHES + " files, or " + MOST_FETCHED
+                            + " bytes of files, are at URLs. Send some as data:image/png;base64,...");
+        }
+        try {
+            int most = Math.min(left, MOST_BYTES);
+            byte[] file = urls.read(url, most);
+            if (file.length > most) {
+                throw tooLarge(field);
+            }
+            left -= file.length;
+            return new MediaPart("", ByteBuffer.wrap(file));
+        } catch (IOException e) {
+            throw RequestException.invalid(
+                            field,
+                            field + " is no data URL, and is not read: " + e.getMessage()
+                                    + ". Send data:image/png;base64,...")
+                    .because(e);
+        }
     }
 
     private static MediaPart data(String field, String url) {
