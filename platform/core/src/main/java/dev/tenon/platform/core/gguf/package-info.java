@@ -1,5 +1,5 @@
 /// Reading of GGUF files.
-@Version("2.2.0")
+@Version("2.3.0")
 @Export
 package dev.tenon.platform.core.gguf;
 
