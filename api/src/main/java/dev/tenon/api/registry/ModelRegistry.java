@@ -25,7 +25,9 @@ public interface ModelRegistry {
     /// @param reference what stands after the colon, as the user or a request gave it: not empty,
     ///     otherwise any text. A registry decides what it means, and that it leads to nothing else
     ///     than its models
-    /// @return the model's file, or all parts of a split one in order; not empty
+    /// @return the model's file, or all parts of a split one in order; not empty. After them may come its
+    /// companion, which encodes pictures or sounds for it: a file with the word `mmproj` in its name, as
+    /// in `mmproj-F16.gguf`
     /// @throws dev.tenon.api.error.TenonException (`CLI-001`) if the reference has not the form that it
     ///     expects, (`IO-002`) if it has no such model, cannot be reached or denies access, (`CFG-001`)
     ///     if a setting of its own is missing or wrong. The message is for people: it says what is

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.registry.RegistryFile;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// Lists the files of a repository on a model hub that speaks Hugging Face's HTTP interface.
 final class Hub {
@@ -47,7 +49,7 @@ final class Hub {
     /// Lists the files of the wanted quantisation.
     ///
     /// @param reference repository and quantisation
-    /// @return one file, or the parts of a split one
+    /// @return one file, or the parts of a split one; then the companion, if the repository has one
     /// @throws TenonException (`IO-002`) if there is no such repository or quantisation, or no answer
     List<RegistryFile> files(HubReference reference) {
         String repo = reference.owner() + "/" + reference.repo();
@@ -76,8 +78,9 @@ final class Hub {
                             + HubReference.name(chosen.getFirst().getFirst()));
         }
         if (chosen.isEmpty()) {
-            List<String> models =
-                    names.stream().filter(n -> n.endsWith(".gguf")).toList();
+            List<String> models = names.stream()
+                    .filter(n -> n.endsWith(".gguf") && !CompanionFile.isNamed(n))
+                    .toList();
             throw new TenonException(
                     ErrorCode.DOWNLOAD,
                     models.isEmpty()
@@ -85,7 +88,8 @@ final class Hub {
                             : repo + " has no " + reference.quant() + "; it has " + String.join(", ", models)
                                     + ". Name one of these quantisations after a colon.");
         }
-        return chosen.getFirst().stream()
+        List<String> model = chosen.getFirst();
+        return Stream.concat(model.stream(), HubReference.companion(model.getFirst(), names).stream())
                 .map(name -> file(base, repo, name, all.get(name)))
                 .toList();
     }

@@ -2,12 +2,15 @@ package dev.tenon.platform.hub;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -22,8 +25,8 @@ public record HubReference(String owner, String repo, String quant) {
     static final String DEFAULT_QUANT = "Q4_K_M";
 
     private static final Pattern FORM = Pattern.compile("(?:hf:)?([\\w.-]+)/([\\w.-]+?)(?:\\.git)?(?::([\\w.-]+))?");
-    /// Files beside a model that are GGUF, too: what was measured for quantising, and encoders of pictures.
-    private static final Pattern BESIDE = word("imatrix|mmproj");
+    /// A file beside a model that is GGUF, too: what was measured for quantising.
+    private static final Pattern BESIDE = word("imatrix");
     /// Smaller models that propose tokens, and parts of models; the model itself where the repository has that name.
     private static final Pattern HELPER = word("draft|drafter|mtp|projector");
     private static final Pattern SPLIT = Pattern.compile("(.*)-(\\d{5})-of-(\\d{5})\\.gguf");
@@ -71,9 +74,8 @@ public record HubReference(String owner, String repo, String quant) {
     /// @return the files of each model, by name: the one file, or all parts of a split one in order
     public List<List<String>> choose(List<String> names) {
         List<String> models = names.stream()
-                .filter(n -> n.toLowerCase(Locale.ROOT).endsWith(".gguf"))
-                .filter(n -> !isBeside(n.substring(n.lastIndexOf('/') + 1)))
-                .filter(n -> !n.startsWith("/") && !n.contains("..") && !n.contains("\\"))
+                .filter(HubReference::isUsable)
+                .filter(n -> !CompanionFile.isNamed(n) && !isBeside(n.substring(n.lastIndexOf('/') + 1)))
                 .sorted()
                 .toList();
         List<String> found = with(quant.isEmpty() ? DEFAULT_QUANT : quant, models);
@@ -92,6 +94,42 @@ public record HubReference(String owner, String repo, String quant) {
             }
         }
         return List.copyOf(byModel.values());
+    }
+
+    /// Finds the companion of a model that sees or hears: of those in the model's folder, or else in the
+    /// next one above, one whose name shares the most words with the model's; of these, as llama.cpp does,
+    /// the one with the most similar number of bits.
+    ///
+    /// @param model a file of [#choose]
+    /// @param names file names of the repository
+    /// @return the companion's name; empty where the repository has none
+    static Optional<String> companion(String model, List<String> names) {
+        return names.stream()
+                .filter(HubReference::isUsable)
+                .filter(CompanionFile::isNamed)
+                .filter(n -> model.startsWith(folder(n)))
+                .sorted()
+                .min(Comparator.comparingInt((String n) -> -folder(n).length())
+                        .thenComparing(CompanionFile.byName(model))
+                        .thenComparingInt(n -> Math.abs(bits(n) - bits(model)))
+                        .thenComparing(CompanionFile.byPrecision()));
+    }
+
+    private static boolean isUsable(String name) {
+        return name.toLowerCase(Locale.ROOT).endsWith(".gguf")
+                && !name.startsWith("/")
+                && !name.contains("..")
+                && !name.contains("\\");
+    }
+
+    private static String folder(String name) {
+        return name.substring(0, name.lastIndexOf('/') + 1);
+    }
+
+    /// {@return bits of a weight: the first number in the last part of a name, such as 4 of `Q4_K_M`; 0 without one}
+    private static int bits(String file) {
+        Matcher last = Pattern.compile(".*[-.]\\D*(\\d{1,3})[^-.]*").matcher(name(file));
+        return last.matches() ? Integer.parseInt(last.group(1)) : 0;
     }
 
     private boolean isBeside(String file) {

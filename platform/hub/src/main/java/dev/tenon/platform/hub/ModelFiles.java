@@ -4,6 +4,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.core.control.UserFolders;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,7 +15,9 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// The models that people name: files, and what `pull` has stored.
@@ -108,7 +111,7 @@ public final class ModelFiles {
     private Optional<Path> pulled(ModelReference reference) {
         Path place = folder.resolve(reference.place());
         List<String> names = list().stream()
-                .filter(file -> file.startsWith(place))
+                .filter(file -> file.startsWith(place) && !isCompanion(file))
                 .map(file -> place.relativize(file).toString())
                 .toList();
         return (reference.isOnHub()
@@ -124,17 +127,22 @@ public final class ModelFiles {
         return folder;
     }
 
-    /// {@return the pulled models, by name; parts of a split one count as one}
+    /// {@return the pulled models, by name; parts of a split one count as one, and companions as none}
     public List<Pulled> models() {
         List<Path> all = list();
         return all.stream()
+                .filter(file -> !isCompanion(file))
                 .map(file -> model(file, all))
                 .distinct()
                 .sorted(Comparator.comparing(Pulled::name))
                 .toList();
     }
 
-    /// {@return the pulled model of a name}
+    private static boolean isCompanion(Path file) {
+        return CompanionFile.isNamed(file.getFileName().toString());
+    }
+
+    /// {@return the pulled model of a name, or the companion that has this name}
     ///
     /// @param name of [#models()], or what [ModelReference] reads
     public Optional<Pulled> model(String name) {
@@ -144,18 +152,18 @@ public final class ModelFiles {
                 .map(file -> model(file, all));
     }
 
-    /// Deletes the file of a model with all its parts, what is known of their origin, and the folders that hold nothing
-    /// more.
+    /// Deletes the file of a model with all its parts and the companions that no other model has, what is known of
+    /// their origin, and the folders that hold nothing more.
     ///
     /// @param file a file in the folder; of a split model any part
+    /// @return the companions that were deleted
     /// @throws IOException if one cannot be deleted
-    public void delete(Path file) throws IOException {
-        for (Path part : HubReference.parts(file.getFileName().toString()).stream()
-                .map(file::resolveSibling)
-                .filter(Files::exists)
-                .toList()) {
-            Files.delete(part);
-            Files.deleteIfExists(Origin.beside(part));
+    public List<Path> delete(Path file) throws IOException {
+        List<Path> parts = parts(file);
+        List<Path> companions = companions(file, parts);
+        for (Path each : Stream.concat(parts.stream(), companions.stream()).toList()) {
+            Files.delete(each);
+            Files.deleteIfExists(Origin.beside(each));
         }
         for (Path empty = file.getParent();
                 empty.startsWith(folder) && !empty.equals(folder);
@@ -163,16 +171,40 @@ public final class ModelFiles {
             try {
                 Files.delete(empty);
             } catch (DirectoryNotEmptyException e) {
-                return; // another model is in it
+                break; // another model is in it
             }
         }
+        return companions;
     }
 
-    private Pulled model(Path file, List<Path> all) {
-        List<Path> parts = HubReference.parts(file.getFileName().toString()).stream()
+    private static List<Path> parts(Path file) {
+        return HubReference.parts(file.getFileName().toString()).stream()
                 .map(file::resolveSibling)
                 .filter(Files::exists)
                 .toList();
+    }
+
+    /// {@return the companions of a model that no other one of its folder could have}
+    private List<Path> companions(Path file, List<Path> parts) {
+        List<CompanionFile> own = CompanionFile.all(file);
+        if (own.isEmpty()) {
+            return List.of();
+        }
+        Set<Path> others = models().stream()
+                .map(model -> model.files().getFirst())
+                .filter(first -> !parts.contains(first))
+                .map(CompanionFile::all)
+                .flatMap(List::stream)
+                .map(CompanionFile::path)
+                .collect(Collectors.toSet());
+        return own.stream()
+                .map(CompanionFile::path)
+                .filter(path -> !others.contains(path))
+                .toList();
+    }
+
+    private Pulled model(Path file, List<Path> all) {
+        List<Path> parts = parts(file);
         String base = base(parts.getFirst());
         boolean alone = all.stream()
                 .filter(other -> !parts.contains(other))

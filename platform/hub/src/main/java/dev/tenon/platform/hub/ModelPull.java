@@ -8,6 +8,7 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.registry.RegistryFile;
 import dev.tenon.platform.core.control.ModelRegistries;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.hub.http.HttpGet;
@@ -19,14 +20,15 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 
-/// Downloads models of registries or of a web address, with all their parts. Resumes what was
-/// interrupted.
+/// Downloads models of registries or of a web address, with all their parts, and those of registries with their
+/// companions. Resumes what was interrupted.
 public final class ModelPull {
     /// How long to wait before a failed request is sent again; doubles with each failure.
     public static final Duration PAUSE = Duration.ofMillis(500);
@@ -71,12 +73,14 @@ public final class ModelPull {
     /// @param isFolder whether `output` is a folder
     /// @param sha256 the expected checksum in hexadecimal, or null
     /// @param overwrite whether a file that is there is replaced unasked
-    public record Target(Path folder, Path output, boolean isFolder, String sha256, boolean overwrite) {
+    /// @param companion whether the companion of a model that sees or hears comes with it
+    public record Target(
+            Path folder, Path output, boolean isFolder, String sha256, boolean overwrite, boolean companion) {
         /// {@return a place in the folder of models}
         ///
         /// @param folder the folder
         public static Target in(Path folder) {
-            return new Target(folder, null, true, null, false);
+            return new Target(folder, null, true, null, false, true);
         }
 
         private boolean isFile() {
@@ -92,20 +96,24 @@ public final class ModelPull {
     ///
     /// @param reference the model
     /// @param target where it goes; in the folder of models to a folder of its own
-    /// @return its files
+    /// @return its files, the companion last; that lies beside the model
     /// @throws TenonException (`CLI-001`) if there is no such registry, or the target does not suit
     ///     the model; (`IO-002`) if it cannot be had; what else the registry says
     /// @throws IOException if it cannot be stored
     public List<Path> pull(ModelReference reference, Target target) throws IOException {
-        List<RegistryFile> files = files(reference);
-        requireFit(reference, target, files.size());
+        List<RegistryFile> files = files(reference).stream()
+                .filter(file -> target.companion() || !isCompanion(file))
+                .toList();
+        int parts = (int) files.stream().takeWhile(file -> !isCompanion(file)).count();
+        requireFit(reference, target, parts);
         Path base = target.orOutput(target.folder().resolve(reference.place()));
         List<Path> targets = new ArrayList<>();
         for (RegistryFile file : files) {
-            String name = target.output() == null
-                    ? file.name()
-                    : file.name().substring(file.name().lastIndexOf('/') + 1);
-            Path path = target.isFile() ? base : path(base, name, reference.toString());
+            boolean flat = target.output() != null || isCompanion(file);
+            String name = flat ? file.name().substring(file.name().lastIndexOf('/') + 1) : file.name();
+            Path path = isCompanion(file)
+                    ? targets.getFirst().resolveSibling(path(Path.of(""), name, reference.toString()))
+                    : target.isFile() ? base : path(base, name, reference.toString());
             if (!target.isFile() && !path.startsWith(base)) {
                 throw new TenonException(
                         ErrorCode.DOWNLOAD,
@@ -116,13 +124,17 @@ public final class ModelPull {
         for (int i = 0; i < files.size(); i++) {
             RegistryFile file = files.get(i);
             String known = file.sha256().isEmpty() ? null : file.sha256();
-            String sum = target.sha256() != null ? target.sha256() : known;
+            String sum = target.sha256() != null && !isCompanion(file) ? target.sha256() : known;
             try (HttpGet http = new HttpGet(file.headers(), file.uri(), stall)) {
                 pull(http, new Downloader.Wanted(file.uri(), file.size(), sum), targets.get(i), target.overwrite());
             }
         }
-        together(targets, reference.toString());
+        together(targets.subList(0, parts), reference.toString());
         return targets;
+    }
+
+    private static boolean isCompanion(RegistryFile file) {
+        return CompanionFile.isNamed(file.name());
     }
 
     /// Finds a model that its registry has on this machine, to be used where it is. The hub is not asked.
@@ -152,7 +164,9 @@ public final class ModelPull {
             throw usage("There is no registry '" + reference.registry() + "' for " + reference + "; there are "
                     + String.join(", ", ids) + ". Name one of them, a file, or owner/repo[:quant] on the hub.");
         } else {
-            files = files(registry, reference);
+            files = files(registry, reference).stream()
+                    .sorted(Comparator.comparing(ModelPull::isCompanion))
+                    .toList();
             files.forEach(file -> requireSafe(reference, file.uri()));
         }
         requireAll(reference, files);
@@ -187,11 +201,13 @@ public final class ModelPull {
 
     private static void requireAll(ModelReference reference, List<RegistryFile> files) {
         List<String> names = files.stream().map(RegistryFile::name).toList();
-        if (names.isEmpty() || Set.copyOf(names).size() < names.size()) {
+        if (names.isEmpty()
+                || isCompanion(files.getFirst())
+                || Set.copyOf(names).size() < names.size()) {
             throw new TenonException(
                     ErrorCode.DOWNLOAD,
                     "The registry has for " + reference + " the files " + names
-                            + "; expected at least one, each once. Update or remove its bundle.");
+                            + "; expected at least one of a model, each once. Update or remove its bundle.");
         }
         List<String> missing = new ArrayList<>(HubReference.parts(names.getFirst()));
         missing.removeAll(names);

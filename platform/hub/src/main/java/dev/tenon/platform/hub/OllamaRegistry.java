@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,7 +27,7 @@ import org.osgi.service.component.annotations.Component;
 
 /// Ollama's library as a registry: `ollama:[owner/]name[:tag]`. A model that Ollama has pulled on this machine is used
 /// where it is; others are downloaded. A manifest lists the parts of a model by their SHA-256; of these one is the
-/// GGUF file.
+/// GGUF file, and one more the companion of a model that sees.
 @Component(service = ModelRegistry.class)
 @ServiceProvider(value = ModelRegistry.class, resolution = Resolution.OPTIONAL)
 public final class OllamaRegistry implements ModelRegistry {
@@ -34,6 +35,7 @@ public final class OllamaRegistry implements ModelRegistry {
     private static final String HOST = "registry.ollama.ai";
     private static final String MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
     private static final String MODEL = "application/vnd.ollama.image.model";
+    private static final String PROJECTOR = "application/vnd.ollama.image.projector";
     private static final String ADAPTER = "application/vnd.ollama.image.adapter";
     private static final Pattern REFERENCE =
             Pattern.compile("(?:([A-Za-z0-9][\\w.-]*)/)?([A-Za-z0-9][\\w.-]*)(?::([A-Za-z0-9][\\w.-]*))?");
@@ -86,10 +88,13 @@ public final class OllamaRegistry implements ModelRegistry {
                     .resolve(name.model())
                     .resolve(name.tag());
             if (Files.isRegularFile(manifest)) {
-                JsonNode layer = model(read(manifest), name);
-                Path blob = folder.resolve("blobs").resolve("sha256-" + digest(layer, name));
-                if (Files.isRegularFile(blob)) {
-                    return List.of(file(name, layer, blob.toUri()));
+                Path blobs = folder.resolve("blobs");
+                List<RegistryFile> files = files(
+                        name,
+                        read(manifest),
+                        digest -> blobs.resolve("sha256-" + digest).toUri());
+                if (files.stream().allMatch(file -> Files.isRegularFile(Path.of(file.uri())))) {
+                    return files;
                 }
             }
         }
@@ -100,8 +105,7 @@ public final class OllamaRegistry implements ModelRegistry {
                 MANIFEST,
                 HttpGet.PATIENCE,
                 "Ollama's library has no " + name + ". Check name and tag");
-        JsonNode layer = model(manifest, name);
-        return List.of(file(name, layer, base.resolve("blobs/sha256:" + digest(layer, name))));
+        return files(name, manifest, digest -> base.resolve("blobs/sha256:" + digest));
     }
 
     /// Where Ollama keeps its models on this machine: for this user, or as a service.
@@ -127,12 +131,14 @@ public final class OllamaRegistry implements ModelRegistry {
         }
     }
 
-    /// {@return the layer of a manifest that is the GGUF file}
-    private static JsonNode model(JsonNode manifest, Name name) {
+    /// {@return the layers of a manifest that are GGUF files: the model, then its companion}
+    private static List<RegistryFile> files(Name name, JsonNode manifest, Function<String, URI> place) {
         List<JsonNode> models = new ArrayList<>();
+        List<JsonNode> projectors = new ArrayList<>();
         for (JsonNode layer : manifest.path("layers")) {
             switch (layer.path("mediaType").asText()) {
                 case MODEL -> models.add(layer);
+                case PROJECTOR -> projectors.add(layer);
                 case ADAPTER ->
                     throw new TenonException(
                             ErrorCode.DOWNLOAD,
@@ -141,12 +147,17 @@ public final class OllamaRegistry implements ModelRegistry {
                 default -> {} // template, parameters, licence: the GGUF file has its own
             }
         }
-        if (models.size() != 1) {
+        if (models.size() != 1 || projectors.size() > 1) {
             throw new TenonException(
                     ErrorCode.DOWNLOAD,
-                    name + " has " + models.size() + " GGUF files; expected 1. Choose another model.");
+                    name + " has " + models.size() + " GGUF files and " + projectors.size()
+                            + " projectors; expected 1, and at most 1. Choose another model.");
         }
-        return models.getFirst();
+        String file = name.model() + "-" + name.tag() + ".gguf";
+        return Stream.concat(
+                        models.stream().map(layer -> file(name, file, layer, place)),
+                        projectors.stream().map(layer -> file(name, "mmproj-" + file, layer, place)))
+                .toList();
     }
 
     private static String digest(JsonNode layer, Name name) {
@@ -159,12 +170,8 @@ public final class OllamaRegistry implements ModelRegistry {
         return digest.group(1);
     }
 
-    private static RegistryFile file(Name name, JsonNode layer, URI uri) {
-        return new RegistryFile(
-                name.model() + "-" + name.tag() + ".gguf",
-                uri,
-                layer.path("size").asLong(-1),
-                digest(layer, name),
-                Map.of());
+    private static RegistryFile file(Name name, String file, JsonNode layer, Function<String, URI> place) {
+        String digest = digest(layer, name);
+        return new RegistryFile(file, place.apply(digest), layer.path("size").asLong(-1), digest, Map.of());
     }
 }

@@ -1,11 +1,13 @@
 package dev.tenon.platform.hub;
 
+import dev.tenon.platform.core.gguf.CompanionFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /// A model in the folder of pulled ones.
 ///
@@ -25,6 +27,11 @@ public record Pulled(String name, List<Path> files) {
             }
         }
         return bytes;
+    }
+
+    /// {@return its companion, if it is a model that sees or hears and has one beside it}
+    public Optional<CompanionFile> companion() {
+        return CompanionFile.of(files.getFirst());
     }
 
     /// {@return when its first file was written}

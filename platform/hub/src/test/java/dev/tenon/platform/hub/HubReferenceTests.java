@@ -2,8 +2,12 @@ package dev.tenon.platform.hub;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class HubReferenceTests {
     @Test
@@ -36,5 +40,30 @@ class HubReferenceTests {
         assertEquals(
                 List.of(List.of("m-draft-Q4_K_M.gguf")),
                 HubReference.parse("hf:a/m-draft-GGUF:Q4_K_M").choose(List.of("m-draft-Q4_K_M.gguf")));
+    }
+
+    /// Names as repositories have them; the first one is to be taken.
+    @ParameterizedTest
+    @CsvSource({
+        "m-Q4_K_M.gguf, mmproj-Q8_0.gguf, mmproj-BF16.gguf mmproj-F16.gguf mmproj-F32.gguf",
+        "m-BF16.gguf, mmproj-F16.gguf, mmproj-BF16.gguf mmproj-Q8_0.gguf",
+        "m-Q4_K_M.gguf, mmproj-F16.gguf, mmproj-BF16.gguf mmproj-F32.gguf mmproj.gguf.part mmprojector-Q8_0.gguf",
+        "m-4b-it-Q4_K_M.gguf, mmproj-m-4b-it-f16.gguf, mmproj-m-12b-it-Q8_0.gguf mmproj-F16.gguf",
+        "m-4b.Q4_K_M.gguf, m-4b.mmproj-f16.gguf, m-12b.mmproj-Q8_0.gguf",
+        "m-4b-Q4_K_M.gguf, mmproj-model-f16.gguf, readme.md",
+        "Q4/m-Q4-00001-of-00002.gguf, Q4/mmproj-F32.gguf, mmproj-Q8_0.gguf",
+        "Q4/m-Q4-00001-of-00002.gguf, mmproj-F32.gguf, Q8/mmproj-Q8_0.gguf ../mmproj-F16.gguf",
+    })
+    void theCompanionIsTheNearest(String model, String companion, String others) {
+        List<String> names = new ArrayList<>(List.of(others.split(" ")));
+        names.addAll(List.of(model, companion));
+        assertEquals(Optional.of(companion), HubReference.companion(model, names));
+        assertEquals(Optional.of(companion), HubReference.companion(model, names.reversed()));
+    }
+
+    @Test
+    void aModelMayHaveNoCompanion() {
+        assertEquals(Optional.empty(), HubReference.companion("m.gguf", List.of("m.gguf", "Q8/mmproj.gguf")));
+        assertEquals(List.of(), HubReference.parse("hf:a/mmproj").choose(List.of("mmproj-Q4_K_M.gguf")));
     }
 }

@@ -76,15 +76,15 @@ class OllamaRegistryTests {
         Files.writeString(file, manifest);
     }
 
-    private Path blob() throws IOException {
+    private Path blob(String digest) throws IOException {
         Files.createDirectories(folder.resolve("blobs"));
-        return Files.write(folder.resolve("blobs/sha256-" + DIGEST), new byte[42]);
+        return Files.write(folder.resolve("blobs/sha256-" + digest), new byte[42]);
     }
 
     @Test
     void whatOllamaHasPulledIsUsedWhereItIs() throws IOException {
         pulled("library/story/latest", manifest(TEMPLATE, MODEL));
-        Path blob = blob();
+        Path blob = blob(DIGEST);
         List<RegistryFile> files = registry.files("story");
         assertEquals(List.of(new RegistryFile("story-latest.gguf", blob.toUri(), 42, DIGEST, Map.of())), files);
         assertEquals(List.of(), asked);
@@ -103,6 +103,29 @@ class OllamaRegistryTests {
         assertEquals(
                 "/v2/ann/story/blobs/sha256:" + DIGEST,
                 registry.files("ann/story").getFirst().uri().getPath());
+    }
+
+    @Test
+    void theProjectorOfAModelIsItsCompanion() throws IOException {
+        String digest = "9".repeat(64);
+        String manifest = manifest(layer("projector", "sha256:" + digest, 43), MODEL, TEMPLATE);
+        manifests.put("/v2/library/story/manifests/24m", manifest);
+        List<RegistryFile> files = registry.files("story:24m");
+        assertEquals(
+                List.of("story-24m.gguf", "mmproj-story-24m.gguf"),
+                files.stream().map(RegistryFile::name).toList());
+        assertEquals(
+                "/v2/library/story/blobs/sha256:" + digest,
+                files.getLast().uri().getPath());
+        assertEquals(digest, files.getLast().sha256());
+        assertEquals(43, files.getLast().size());
+        pulled("library/story/24m", manifest);
+        blob(DIGEST);
+        assertEquals(files, registry.files("story:24m"), "one blob is missing");
+        Path projector = blob(digest);
+        assertEquals(projector.toUri(), registry.files("story:24m").getLast().uri());
+        manifests.put("/v2/library/two/manifests/latest", manifest.replace("image.template", "image.projector"));
+        assertTrue(failure("two").contains("has 1 GGUF files and 2 projectors"));
     }
 
     @ParameterizedTest

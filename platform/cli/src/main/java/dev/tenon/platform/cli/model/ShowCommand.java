@@ -10,11 +10,14 @@ import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.control.ModelPurpose;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
@@ -29,7 +32,8 @@ import picocli.CommandLine.ParentCommand;
 /// `tenon show`: what a model is, in a few lines.
 @Command(
         name = "show",
-        description = "Shows what a model is: architecture, size, format, context. For all of it, see inspect.",
+        description =
+                "Shows what a model is: architecture, size, format, context, companion. For all of it, see inspect.",
         footerHeading = "%nExamples:%n",
         footer = {"  tenon show", "  tenon show org/repo-GGUF"})
 @Component(
@@ -69,6 +73,11 @@ public final class ShowCommand implements TenonCommand {
                             .sum()));
             line("size", Sizes.bytes(bytes));
             line("format", formats(file, types));
+            Optional<CompanionFile> itself = CompanionFile.read(file.path());
+            if (itself.isPresent()) {
+                encoders(itself.get());
+                return 0;
+            }
             line(
                     "context",
                     metadata.integer(architecture + ".context_length").stream()
@@ -85,8 +94,31 @@ public final class ShowCommand implements TenonCommand {
                 case SCORES -> line("scores", "'tenon rerank MODEL --query TEXT DOCUMENT' gives them");
                 case VECTORS -> line("vectors", "'tenon embed MODEL TEXT' makes them");
             }
+            CompanionFile.of(file.path()).ifPresent(companion -> {
+                line("companion", companion.path().getFileName() + ", " + Sizes.bytes(companion.bytes()));
+                encoders(companion);
+            });
         }
         return 0;
+    }
+
+    private void encoders(CompanionFile companion) {
+        line("projector", companion.projector());
+        if (companion.sees()) {
+            line(
+                    "pictures",
+                    side(companion.imageSize()) + " pixels, in patches of " + side(companion.patchSize()) + " pixels");
+        }
+        if (companion.hears()) {
+            line("sounds", "yes");
+        }
+    }
+
+    private static String side(OptionalInt length) {
+        return length.stream()
+                .mapToObj(pixels -> pixels + " x " + pixels)
+                .findFirst()
+                .orElse("an unknown number of");
     }
 
     private List<ModelArchitecture> architectures() {

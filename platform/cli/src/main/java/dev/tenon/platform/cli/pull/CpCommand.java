@@ -7,6 +7,7 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Progress;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.core.files.OutputFile;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import dev.tenon.platform.hub.HubReference;
@@ -18,6 +19,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.ServiceScope;
@@ -31,7 +33,8 @@ import picocli.CommandLine.ParentCommand;
         name = "cp",
         description = {
             "Gives a model another name among the pulled ones.",
-            "The new name is a hard link, which needs no space, or a copy where there can be no link."
+            "The new name is a hard link, which needs no space, or a copy where there can be no link.",
+            "The companion of a model that sees or hears is mmproj-NAME then."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  tenon cp org/repo-GGUF:Q8_0 writer", "  tenon cp ./model.gguf mine"})
@@ -72,17 +75,30 @@ public final class CpCommand implements TenonCommand {
                     ErrorCode.USAGE,
                     from + " is one of several parts, which belong together by their names; use them.");
         }
+        if (CompanionFile.isNamed(name)
+                && !CompanionFile.isNamed(from.getFileName().toString())) {
+            throw new TenonException(
+                    ErrorCode.USAGE, "'" + name + "' is the name of a companion (mmproj). Choose another name.");
+        }
         requireModel(from);
         Path folder = ModelFiles.folder(console.setting("models"));
-        Path target = folder.resolve(name.endsWith(".gguf") ? name : name + ".gguf");
         Files.createDirectories(folder);
+        String file = name.endsWith(".gguf") ? name : name + ".gguf";
+        Optional<Path> companion = CompanionFile.beside(from);
+        copy(from, folder.resolve(file));
+        if (companion.isPresent()) {
+            copy(companion.get(), folder.resolve("mmproj-" + file));
+        }
+        return 0;
+    }
+
+    private void copy(Path from, Path target) throws IOException {
         Path real = from.toRealPath();
         OutputFile.check(target, console.mayReplace(target, overwrite), from);
         if (Files.exists(target, LinkOption.NOFOLLOW_LINKS) || !linked(target, real)) {
-            copy(real, target);
+            write(real, target);
         }
         console.out().println(target);
-        return 0;
     }
 
     /// Refuses what is no model; one of a format that a bundle may bring has a name all the same.
@@ -108,7 +124,7 @@ public final class CpCommand implements TenonCommand {
         }
     }
 
-    private void copy(Path real, Path target) throws IOException {
+    private void write(Path real, Path target) throws IOException {
         long size = Files.size(real);
         try (OutputFile file = OutputFile.open(target, true, real);
                 FileChannel in = FileChannel.open(real);

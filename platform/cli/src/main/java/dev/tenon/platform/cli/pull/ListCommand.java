@@ -3,6 +3,7 @@ package dev.tenon.platform.cli.pull;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Sizes;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.hub.ModelFiles;
 import dev.tenon.platform.hub.Pulled;
 import java.time.ZoneId;
@@ -16,7 +17,10 @@ import picocli.CommandLine.ParentCommand;
 /// `tenon list`: the pulled models.
 @Command(
         name = "list",
-        description = "Lists the pulled models with their sizes; -q prints the names alone.",
+        description = {
+            "Lists the pulled models with their sizes; -q prints the names alone.",
+            "'+ picture' and '+ sound' mark those with a companion that lets them see or hear."
+        },
         footerHeading = "%nExamples:%n",
         footer = {"  tenon list", "  tenon list -q"})
 @Component(
@@ -42,16 +46,21 @@ public final class ListCommand implements TenonCommand {
         }
         int width =
                 models.stream().mapToInt(model -> model.name().length()).max().orElse(1);
-        String row = "%-" + width + "s  %10s  %s%n";
-        console.out().printf(row, "NAME", "SIZE", "DATE");
+        String row = "%-" + width + "s  %10s  %s%s%n";
+        console.out().printf(row, "NAME", "SIZE", "DATE", "");
         for (Pulled model : models) {
             console.out()
                     .printf(
                             row,
                             model.name(),
                             Sizes.bytes(model.bytes()),
-                            model.date().atZone(ZoneId.systemDefault()).toLocalDate());
+                            model.date().atZone(ZoneId.systemDefault()).toLocalDate(),
+                            model.companion().map(ListCommand::senses).orElse(""));
         }
         return 0;
+    }
+
+    private static String senses(CompanionFile companion) {
+        return (companion.sees() ? "  + picture" : "") + (companion.hears() ? "  + sound" : "");
     }
 }

@@ -3,6 +3,7 @@ package dev.tenon.platform.cli.pull;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.hub.HubReference;
 import dev.tenon.platform.hub.ModelFiles;
 import dev.tenon.platform.hub.ModelPull;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Spec;
         name = "pull",
         description = {
             "Downloads a model from the hub, another registry or a URL; resumes an interrupted download.",
+            "With a model that sees or hears comes the encoder for that, its companion (mmproj), except from a URL.",
             "Models are kept in ~/.cache/tenon/models, or where TENON_MODELS points.",
             "HF_TOKEN gives access to restricted repositories."
         },
@@ -60,6 +62,9 @@ public final class PullCommand implements TenonCommand {
                     "owner/repo[:quant] on the hub (default quant: Q4_K_M), ollama:NAME[:TAG], ID:MODEL of a bundle's"
                             + " registry, or an http(s) URL.")
     private String source;
+
+    @Option(names = "--no-mmproj", description = "Leave out the companion of a model that sees or hears.")
+    private boolean noCompanion;
 
     @Option(names = "--sha256", paramLabel = "HEX", description = "The expected checksum of a file from a URL.")
     private String sha256;
@@ -107,7 +112,8 @@ public final class PullCommand implements TenonCommand {
                 given.orElse(null),
                 given.isEmpty() || isFolder(),
                 sha256,
-                overwrite);
+                overwrite,
+                !noCompanion);
         ModelPull pull =
                 new ModelPull(console.registries(), console::setting, new ConsolePull(console, true), pause, stall);
         Optional<ModelReference> reference = ModelReference.of(source);
@@ -121,7 +127,10 @@ public final class PullCommand implements TenonCommand {
         String name = reference.isPresent()
                 ? source
                 : HubReference.parts(files.getFirst().getFileName().toString()).getFirst();
-        console.note("Use it with: tenon run -m " + (given.isPresent() ? files.getFirst() : name));
+        console.note(
+                CompanionFile.isNamed(files.getFirst().getFileName().toString())
+                        ? "It is a companion: models of its folder that it fits use it."
+                        : "Use it with: tenon run -m " + (given.isPresent() ? files.getFirst() : name));
         return 0;
     }
 

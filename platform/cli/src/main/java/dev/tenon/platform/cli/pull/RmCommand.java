@@ -8,6 +8,7 @@ import dev.tenon.platform.cli.text.Sizes;
 import dev.tenon.platform.hub.ModelFiles;
 import dev.tenon.platform.hub.Pulled;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;
@@ -21,7 +22,7 @@ import picocli.CommandLine.ParentCommand;
 /// `tenon rm`: deletes pulled models.
 @Command(
         name = "rm",
-        description = "Deletes pulled models; other files are never touched.",
+        description = "Deletes pulled models, and companions that no other one has; other files are never touched.",
         footerHeading = "%nExamples:%n",
         footer = {"  tenon rm org/repo-GGUF:Q8_0", "  tenon rm -y model-Q4_K_M"})
 @Component(
@@ -59,8 +60,9 @@ public final class RmCommand implements TenonCommand {
             if (!yes && !console.agrees("Delete " + what + "?")) {
                 throw new TenonException(ErrorCode.USAGE, what + " was not deleted. Agree when asked, or give -y.");
             }
-            files.delete(model.files().getFirst());
+            List<Path> companions = files.delete(model.files().getFirst());
             console.out().println(model.name());
+            companions.forEach(file -> console.note("Its companion " + file.getFileName() + " was deleted, too."));
         }
         return 0;
     }

@@ -58,7 +58,7 @@ abstract class PullServer {
         server.start();
         cli = new TestCli(folder);
         cli.settings.put("hf.url", url(""));
-        listed.addAll(List.of("README.md", "tiny-Q4_K_M.gguf", "tiny-Q8_0.gguf", "tiny-mmproj-Q4_K_M.gguf"));
+        listed.addAll(List.of("README.md", "tiny-Q4_K_M.gguf", "tiny-Q8_0.gguf", "tiny-imatrix-Q4_K_M.gguf"));
     }
 
     @AfterEach

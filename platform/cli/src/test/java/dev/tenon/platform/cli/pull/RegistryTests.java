@@ -194,10 +194,10 @@ class RegistryTests extends PullServer {
         registries.put("corp", new Registry("corp", reference -> null));
         assertTrue(fails("pull", NAME).err().contains("The registry 'corp' failed at " + NAME));
         registries.put("corp", new Registry("corp", reference -> List.of()));
-        assertTrue(fails("pull", NAME).err().contains("expected at least one, each once"));
+        assertTrue(fails("pull", NAME).err().contains("expected at least one of a model, each once"));
         RegistryFile twice = file(url("/file.gguf"), -1, "");
         registries.put("corp", new Registry("corp", reference -> List.of(twice, twice)));
-        assertTrue(fails("pull", NAME).err().contains("expected at least one, each once"));
+        assertTrue(fails("pull", NAME).err().contains("expected at least one of a model, each once"));
         registries.put("corp", new Registry("corp", reference -> List.of(file("http://192.0.2.1/a", -1, ""))));
         assertTrue(fails("pull", NAME).err().contains("expected https, or http of this machine"));
         assertEquals(List.of(), requests);

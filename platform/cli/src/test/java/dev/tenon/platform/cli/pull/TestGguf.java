@@ -9,6 +9,7 @@ import java.util.Random;
 final class TestGguf {
     private static final int UINT16 = 2;
     private static final int INT32 = 5;
+    private static final int BOOL = 7;
     private static final int STRING = 8;
     private static final int F32 = 0;
 
@@ -43,6 +44,31 @@ final class TestGguf {
         text(text(keys, "general.architecture").putInt(STRING), "bert");
         text(keys, "bert.pooling_type").putInt(INT32).putInt(type);
         return file(keys, 2, "t", 8, 1);
+    }
+
+    /// {@return a text model that rows of a companion fit}
+    ///
+    /// @param width of its rows, a multiple of eight
+    static byte[] text(int width) {
+        ByteBuffer keys = ByteBuffer.allocate(1024).order(ByteOrder.LITTLE_ENDIAN);
+        text(text(keys, "general.architecture").putInt(STRING), "llama");
+        text(keys, "llama.embedding_length").putInt(INT32).putInt(width);
+        return file(keys, 2, "t", width, 1);
+    }
+
+    /// {@return a companion}
+    ///
+    /// @param width of its rows, a multiple of eight
+    /// @param kind `vision` or `audio`
+    static byte[] companion(int width, String kind) {
+        ByteBuffer keys = ByteBuffer.allocate(1024).order(ByteOrder.LITTLE_ENDIAN);
+        text(text(keys, "general.architecture").putInt(STRING), "clip");
+        text(text(keys, "clip.projector_type").putInt(STRING), "gemma3");
+        text(keys, "clip.has_" + kind + "_encoder").putInt(BOOL).put((byte) 1);
+        text(keys, "clip." + kind + ".projection_dim").putInt(INT32).putInt(width);
+        text(keys, "clip." + kind + ".image_size").putInt(INT32).putInt(84);
+        text(keys, "clip." + kind + ".patch_size").putInt(INT32).putInt(14);
+        return file(keys, 6, "mm.2.bias", width, 2);
     }
 
     private static byte[] file(ByteBuffer keys, int keyCount, String tensor, int floats, long seed) {
