@@ -4,6 +4,7 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.control.ModelRegistries;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.hub.ModelFiles;
 import dev.tenon.platform.hub.ModelPull;
 import dev.tenon.platform.hub.ModelReference;
@@ -27,8 +28,8 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The models of a folder: its GGUF files, named by their paths below it and, where only one has it, by their own
-/// name; and names that were given to files. Safe for any thread.
+/// The models of a folder: its GGUF files but companions, named by their paths below it and, where only one has it, by
+/// their own name; and names that were given to files. Safe for any thread.
 public final class FolderStore implements ModelStore {
     private static final Logger LOG = LoggerFactory.getLogger(FolderStore.class);
     private static final int DEPTH = 5;
@@ -87,7 +88,7 @@ public final class FolderStore implements ModelStore {
         Map<String, Path> models = new java.util.LinkedHashMap<>();
         for (Path file : files) {
             String path = folder.relativize(file).toString().replace('\\', '/');
-            if (path.endsWith(ENDING) && !path.matches(LATER_PART)) {
+            if (path.endsWith(ENDING) && !path.matches(LATER_PART) && !CompanionFile.isNamed(path)) {
                 String name = path.substring(0, path.length() - ENDING.length());
                 if (ModelSpec.isName(name)) {
                     models.put(name, file);

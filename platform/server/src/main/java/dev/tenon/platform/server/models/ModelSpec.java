@@ -2,7 +2,9 @@ package dev.tenon.platform.server.models;
 
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.text.SamplingParams;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /// A model that can be asked for.
@@ -48,6 +50,11 @@ public record ModelSpec(
     /// @param text what somebody gave
     public static boolean isName(String text) {
         return NAME.matcher(text).matches() && !text.contains("..");
+    }
+
+    /// {@return the companion of its file, which lets it see or hear, if it has one}
+    public Optional<CompanionFile> companion() {
+        return CompanionFile.of(request.path());
     }
 
     private static void requireName(String name) {

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.server.http.Exchange;
 import dev.tenon.platform.server.models.ModelManager;
 import dev.tenon.platform.server.models.ServedModel;
@@ -39,7 +40,10 @@ record ListEndpoints(ModelManager manager) {
                 .put("name", model.spec().name())
                 .put("model", model.spec().name())
                 .put("modified_at", facts.modified().toString())
-                .put("size", facts.bytes())
+                .put(
+                        "size",
+                        facts.bytes()
+                                + facts.companion().map(CompanionFile::bytes).orElse(0L))
                 .put("digest", facts.digest());
         entry.set("details", facts.details());
         return entry;

@@ -2,12 +2,15 @@ package dev.tenon.platform.server.ollama;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.media.MediaKind;
 import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorType;
 import dev.tenon.platform.core.gguf.TensorTypes;
@@ -24,8 +27,10 @@ import java.time.Instant;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 /// What a model's file tells without being loaded. Immutable; kept as long as the file stays what it is.
 ///
@@ -36,6 +41,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /// @param modified when it was written
 /// @param digest another one for another file; not one of its content, which would have to be read
 /// @param template its chat template, or an empty text
+/// @param companion the file that lets it see or hear, if it has one
 record ModelFacts(
         GgufMetadata metadata,
         long parameters,
@@ -43,7 +49,8 @@ record ModelFacts(
         long bytes,
         Instant modified,
         String digest,
-        String template) {
+        String template,
+        Optional<CompanionFile> companion) {
     private static final Map<Path, ModelFacts> KNOWN = new ConcurrentHashMap<>();
     private static final int MOST_KNOWN = 1000;
 
@@ -59,7 +66,7 @@ record ModelFacts(
             Instant modified = attributes.lastModifiedTime().toInstant();
             ModelFacts known = KNOWN.get(path);
             if (known != null && known.modified().equals(modified) && known.bytes() == model.bytes()) {
-                return known.now(manager);
+                return known.now(manager, model);
             }
             TensorTypes types = manager.types();
             try (GgufFile file = GgufReader.open(path, types)) {
@@ -70,12 +77,13 @@ record ModelFacts(
                         model.bytes(),
                         modified,
                         digest(path + "\n" + modified + "\n" + model.bytes()),
-                        "");
+                        "",
+                        Optional.empty());
                 if (KNOWN.size() >= MOST_KNOWN) {
                     KNOWN.clear();
                 }
                 KNOWN.put(path, facts);
-                return facts.now(manager);
+                return facts.now(manager, model);
             }
         } catch (IOException e) {
             throw new TenonException(ErrorCode.IO, path + " cannot be read: " + e.getMessage(), e);
@@ -113,10 +121,18 @@ record ModelFacts(
         return metadata.integer(architecture() + ".context_length").orElse(0);
     }
 
-    /// An architecture that gives a template may have come or gone.
-    private ModelFacts now(ModelManager manager) {
+    /// An architecture that gives a template may have come or gone, and a companion, too.
+    private ModelFacts now(ModelManager manager, ServedModel model) {
         String given = manager.chatTemplate(metadata).orElse("");
-        return new ModelFacts(metadata, parameters, format, bytes, modified, digest, given);
+        return new ModelFacts(
+                metadata,
+                parameters,
+                format,
+                bytes,
+                modified,
+                digest,
+                given,
+                model.spec().companion());
     }
 
     /// {@return whether it makes vectors or scores instead of texts}
@@ -132,7 +148,9 @@ record ModelFacts(
     }
 
     /// {@return what it can do, in Ollama's words}
-    ArrayNode capabilities() {
+    ///
+    /// @param loaded the model, if it is loaded
+    ArrayNode capabilities(Optional<LoadedModel> loaded) {
         ArrayNode all = Json.array();
         all.add(reads() ? "embedding" : "completion");
         if (template().contains("tools")) {
@@ -144,14 +162,26 @@ record ModelFacts(
         if (thinks()) {
             all.add("thinking");
         }
+        if (takes(loaded, MediaKind.PICTURE, CompanionFile::sees)) {
+            all.add("vision");
+        }
+        if (takes(loaded, MediaKind.SOUND, CompanionFile::hears)) {
+            all.add("audio");
+        }
         return all;
+    }
+
+    private boolean takes(Optional<LoadedModel> loaded, MediaKind kind, Predicate<CompanionFile> would) {
+        return loaded.map(model -> model.media().contains(kind))
+                .orElseGet(() -> companion.filter(would).isPresent());
     }
 
     /// {@return the details that lists have}
     ObjectNode details() {
         ObjectNode details =
                 Json.object().put("parent_model", "").put("format", "gguf").put("family", architecture());
-        details.putArray("families").add(architecture());
+        ArrayNode families = details.putArray("families").add(architecture());
+        companion.ifPresent(file -> families.add("clip"));
         return details.put("parameter_size", size(parameters)).put("quantization_level", format);
     }
 

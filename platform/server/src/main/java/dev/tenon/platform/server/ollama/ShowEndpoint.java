@@ -3,9 +3,10 @@ package dev.tenon.platform.server.ollama;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.GgufType;
-import dev.tenon.api.media.MediaKind;
 import dev.tenon.platform.chat.Json;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.server.fields.Body;
 import dev.tenon.platform.server.fields.FieldTable;
 import dev.tenon.platform.server.http.Exchange;
@@ -15,6 +16,7 @@ import dev.tenon.platform.server.models.Preset;
 import dev.tenon.platform.server.models.ServedModel;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /// `POST /api/show`: what is known of a model.
 ///
@@ -41,7 +43,7 @@ public record ShowEndpoint(ModelManager manager) implements OllamaEndpoint {
             answer.put("license", String.join("\n", license));
         }
         String parameters = parameters(preset.options());
-        answer.put("modelfile", modelfile(model, preset));
+        answer.put("modelfile", modelfile(model, facts));
         if (!parameters.isEmpty()) {
             answer.put("parameters", parameters);
         }
@@ -57,14 +59,9 @@ public record ShowEndpoint(ModelManager manager) implements OllamaEndpoint {
         if (!messages.isEmpty()) {
             answer.set(MESSAGES, messages);
         }
-        answer.set("model_info", info(facts, verbose));
-        ArrayNode capabilities = facts.capabilities();
-        if (model.loaded()
-                .filter(loaded -> loaded.media().contains(MediaKind.PICTURE))
-                .isPresent()) {
-            capabilities.add("vision");
-        }
-        answer.set("capabilities", capabilities);
+        answer.set("model_info", info(facts.metadata(), verbose).put("general.parameter_count", facts.parameters()));
+        facts.companion().ifPresent(file -> answer.set("projector_info", info(file.metadata(), verbose)));
+        answer.set("capabilities", facts.capabilities(model.loaded()));
         exchange.json(answer.put("modified_at", facts.modified().toString()));
     }
 
@@ -82,10 +79,11 @@ public record ShowEndpoint(ModelManager manager) implements OllamaEndpoint {
         return lines.toString().strip();
     }
 
-    private static String modelfile(ServedModel model, Preset preset) {
-        StringBuilder text = new StringBuilder("FROM ")
-                .append(model.spec().request().path().getFileName())
-                .append('\n');
+    private static String modelfile(ServedModel model, ModelFacts facts) {
+        Preset preset = model.spec().preset();
+        StringBuilder text = new StringBuilder();
+        Stream.concat(Stream.of(model.spec().request().path()), facts.companion().map(CompanionFile::path).stream())
+                .forEach(file -> text.append("FROM ").append(file.getFileName()).append('\n'));
         if (preset.system() != null) {
             text.append("SYSTEM ").append(Json.text(preset.system())).append('\n');
         }
@@ -95,10 +93,10 @@ public record ShowEndpoint(ModelManager manager) implements OllamaEndpoint {
         return text.toString();
     }
 
-    /// What the file says of itself; long lists only where everything is asked for.
-    private static ObjectNode info(ModelFacts facts, boolean verbose) {
+    /// What a file says of itself; long lists only where everything is asked for.
+    private static ObjectNode info(GgufMetadata metadata, boolean verbose) {
         ObjectNode info = Json.object();
-        facts.metadata().values().forEach((key, value) -> {
+        metadata.values().forEach((key, value) -> {
             if (key.equals("tokenizer.chat_template")) {
                 return; // it is in the answer already
             }
@@ -108,6 +106,6 @@ public record ShowEndpoint(ModelManager manager) implements OllamaEndpoint {
                 info.set(key, Json.tree(value.value()));
             }
         });
-        return info.put("general.parameter_count", facts.parameters());
+        return info;
     }
 }

@@ -37,6 +37,16 @@ public record ModelsEndpoint(ModelCatalog catalog, Generations generations) impl
                 .put("owned_by", "tenon");
         ArrayNode aliases = entry.putArray("aliases");
         model.spec().aliases().forEach(aliases::add);
+        ArrayNode inputs = entry.putObject("architecture").putArray("input_modalities");
+        inputs.add("text");
+        model.spec().companion().ifPresent(companion -> {
+            if (companion.sees()) {
+                inputs.add("image");
+            }
+            if (companion.hears()) {
+                inputs.add("audio");
+            }
+        });
         entry.put("loaded", model.loaded().isPresent())
                 .put("pinned", model.pinned())
                 .put("size", model.bytes())
