@@ -55,7 +55,8 @@ class RulesIT {
                             "dev.tenon.platform.boot",
                             "dev.tenon.platform.grammar",
                             "dev.tenon.platform.chat",
-                            "dev.tenon.platform.hub")),
+                            "dev.tenon.platform.hub",
+                            "dev.tenon.platform.media")),
             Map.entry(
                     "dev.tenon.platform.bundles",
                     Set.of(

@@ -30,8 +30,17 @@ public final class PictureReader {
     /// @return its picture
     /// @throws MediaException if it is not read, and why
     public Picture read(Path file) {
+        return read("Picture " + file, bytes(file));
+    }
+
+    /// Reads the bytes of a file, whatever they are.
+    ///
+    /// @param file the file
+    /// @return all of it
+    /// @throws MediaException if there are too many, or it cannot be read
+    public byte[] bytes(Path file) {
         String what = "Picture " + file;
-        return read(what, MediaFile.read(what, file, bytes -> budget.checkBytes(what, bytes)));
+        return MediaFile.read(what, file, bytes -> budget.checkBytes(what, bytes));
     }
 
     /// Reads the bytes of a file.

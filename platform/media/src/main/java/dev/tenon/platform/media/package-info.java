@@ -1,5 +1,5 @@
 /// Files of pictures and sounds, read into what encoders take.
-@Version("0.1.0")
+@Version("0.2.0")
 @Export
 package dev.tenon.platform.media;
 

@@ -10,6 +10,7 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Engines;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.ModelDefaults;
+import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.cli.options.SpeculationOptions;
 import dev.tenon.platform.core.control.BundleControl;
 import dev.tenon.platform.core.control.ModelRegistries;
@@ -180,6 +181,12 @@ public final class ServeCommand implements TenonCommand {
                             + " be repeated. Requests choose by their order.")
     private Map<Path, Float> adapters = new LinkedHashMap<>();
 
+    @Option(
+            names = "--mmproj",
+            paramLabel = "FILE",
+            description = ModelOptions.COMPANION + " (default: none). A file needs exactly one -m.")
+    private String companion;
+
     @Mixin
     private SpeculationOptions speculation;
 
@@ -288,6 +295,12 @@ public final class ServeCommand implements TenonCommand {
         if (!adapters.isEmpty() && all.size() != 1 && !standard) {
             throw new TenonException(ErrorCode.USAGE, "--lora needs exactly one -m, whose adapters they are.");
         }
+        String encoder = value(ServeSettings.MMPROJ, companion);
+        if (!ModelOptions.isRule(encoder) && (all.size() > 1 || !folder.isEmpty())) {
+            throw new TenonException(
+                    ErrorCode.USAGE,
+                    "--mmproj " + encoder + " needs exactly one model, whose encoder it is. With several, give auto.");
+        }
         Set<String> names = new HashSet<>();
         for (String given : standard ? Collections.<String>singletonList(null) : all) {
             int sign = given == null ? -1 : given.indexOf('=');
@@ -332,18 +345,14 @@ public final class ServeCommand implements TenonCommand {
     }
 
     private LoadRequest request(Path file) {
-        return speculation.in(LoadRequest.builder(file).backend(backend).build(), console);
+        LoadRequest request =
+                speculation.in(LoadRequest.builder(file).backend(backend).build(), console);
+        return ModelOptions.withCompanion(request, value(ServeSettings.MMPROJ, companion));
     }
 
     private LoadRequest withAdapters(LoadRequest request) {
         LoadRequest.Builder with = request.toBuilder();
-        adapters.forEach((file, scale) -> {
-            if (!Float.isFinite(scale)) {
-                throw new TenonException(
-                        ErrorCode.USAGE, "--lora " + file + "=" + scale + ": a finite number is expected.");
-            }
-            with.adapter(file.toString(), file, scale);
-        });
+        ModelOptions.addAdapters(adapters, with);
         return with.build();
     }
 

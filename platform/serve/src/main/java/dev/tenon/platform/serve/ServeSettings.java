@@ -30,6 +30,11 @@ public final class ServeSettings implements SettingsSource {
             "Models that are always loaded, as [NAME=]FILE, separated by semicolons; empty: the configured one.");
     static final Setting MODELS_DIR =
             Setting.path("serve.models-dir", "", "A folder of GGUF files that are loaded when they are asked for.");
+    static final Setting MMPROJ = Setting.text(
+            "serve.mmproj",
+            "none",
+            "The encoder of pictures and sounds of the model, if there is one model; auto: for each model the one"
+                    + " beside it, if there is one; none.");
     static final Setting MEMORY = Setting.integer(
             "serve.models-memory",
             0,
@@ -124,6 +129,7 @@ public final class ServeSettings implements SettingsSource {
             ORIGINS,
             MODELS,
             MODELS_DIR,
+            MMPROJ,
             MEMORY,
             MANAGE,
             KEEP_ALIVE,

@@ -16,6 +16,12 @@ public final class OwnSettings {
     /// What commands look up by [Console#setting].
     static final List<Setting> COMMANDS = List.of(
             Setting.text("model", "", "The model that `run` and `chat` use if none is given."),
+            Setting.text(
+                    "mmproj",
+                    "",
+                    "The encoder of pictures and sounds that `run`, `chat`, `logits` and `encode` load with a model: a"
+                            + " file, auto (the one beside the model) or none; if empty, auto where there are pictures"
+                            + " or sounds, else none."),
             Setting.path(
                     "models",
                     "",

@@ -27,7 +27,7 @@ enum CommandGroups {
     MEASURE("Measure", "bench", "tune", "perplexity"),
     EXTEND("Extend", "bundles", "new", "dev"),
     OTHER("Other"),
-    DEVELOP("Develop", "itest", "compare", "logits", "tokenize", "synth", "nv");
+    DEVELOP("Develop", "itest", "compare", "logits", "encode", "tokenize", "synth", "nv");
 
     private static final int GAP = 2;
     private static final int STEP = 100;

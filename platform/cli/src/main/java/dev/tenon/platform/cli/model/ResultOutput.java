@@ -6,6 +6,8 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
@@ -42,6 +44,23 @@ final class ResultOutput {
     /// {@return what messages call it}
     String name() {
         return isFile() ? output : "standard output";
+    }
+
+    /// {@return whether another file may be replaced, too, as [Console#mayReplace] says}
+    ///
+    /// @param console asks
+    /// @param other the file
+    boolean mayReplace(Console console, Path other) {
+        return console.mayReplace(other, overwrite);
+    }
+
+    /// {@return numbers as little-endian float32}
+    ///
+    /// @param row the numbers
+    static byte[] littleEndian(float[] row) {
+        ByteBuffer bytes = ByteBuffer.allocate(Float.BYTES * row.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(row);
+        return bytes.array();
     }
 
     /// Checks whether the file may be written, before long work begins; asks where it is there.

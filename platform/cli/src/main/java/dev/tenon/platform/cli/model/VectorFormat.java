@@ -3,8 +3,6 @@ package dev.tenon.platform.cli.model;
 import dev.tenon.platform.cli.text.Json;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -62,10 +60,7 @@ enum VectorFormat {
             out.write(length >>> 8);
             out.write((header + " ".repeat(length - header.length() - 1) + "\n").getBytes(StandardCharsets.US_ASCII));
             for (float[] vector : vectors) {
-                ByteBuffer bytes =
-                        ByteBuffer.allocate(Float.BYTES * vector.length).order(ByteOrder.LITTLE_ENDIAN);
-                bytes.asFloatBuffer().put(vector);
-                out.write(bytes.array());
+                out.write(ResultOutput.littleEndian(vector));
             }
         }
     };

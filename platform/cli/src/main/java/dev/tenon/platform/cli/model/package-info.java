@@ -1,3 +1,3 @@
 /// Commands about a model and its numbers: `inspect`, `show`, `tokenize`, `logits`, `perplexity`,
-/// `embed`, `rerank`.
+/// `encode`, `embed`, `rerank`.
 package dev.tenon.platform.cli.model;

@@ -6,6 +6,9 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
+import dev.tenon.platform.core.control.UserFolders;
+import dev.tenon.platform.core.gguf.CompanionFile;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -16,6 +19,13 @@ public final class ModelOptions {
     /// Description of `--lora`.
     public static final String LORA =
             "LoRA adapter, a GGUF file, and the factor on what it adds (default: 1); may be repeated.";
+
+    /// Description of `--mmproj`.
+    public static final String COMPANION =
+            "Encoder of pictures and sounds of the model (mmproj), a GGUF file; auto: the one beside the model; none";
+
+    private static final String AUTO = "auto";
+    private static final String NONE = "none";
 
     @Option(
             names = {"-m", "--model"},
@@ -91,6 +101,12 @@ public final class ModelOptions {
     @Option(names = "--lora", paramLabel = "FILE[=SCALE]", mapFallbackValue = "1", description = LORA)
     private Map<Path, Float> adapters = new LinkedHashMap<>();
 
+    @Option(
+            names = "--mmproj",
+            paramLabel = "FILE",
+            description = COMPANION + " (default: the configured one, else auto with pictures or sounds, else none).")
+    private String companion;
+
     /// {@return the model's name as it was given, or null}
     public String name() {
         return model;
@@ -121,7 +137,47 @@ public final class ModelOptions {
                 .checkData(checkTensors)
                 .settings(settings);
         addAdapters(adapters, request);
-        return request.build();
+        return withCompanion(request.build(), companion == null ? NONE : companion);
+    }
+
+    /// {@return the request to load a model that is to see or hear}
+    ///
+    /// @param console finds the model's file, and knows the configured encoder
+    /// @param name what the user calls it; null for the configured one
+    /// @param needed whether there are pictures or sounds
+    /// @throws TenonException (`CLI-001`) if an encoder is needed and none is found
+    public LoadRequest request(Console console, String name, boolean needed) {
+        LoadRequest request = request(console, name);
+        if (companion == null) {
+            request = withCompanion(request, console.setting("mmproj").orElse(needed ? AUTO : NONE));
+        }
+        if (needed && request.companion().isEmpty() && Files.exists(request.path())) {
+            throw new TenonException(
+                    ErrorCode.USAGE,
+                    request.path() + " is to take pictures or sounds, and no encoder of them is given"
+                            + (NONE.equals(companion) ? "" : " or lies beside it") + ". Name its file by --mmproj.");
+        }
+        return request;
+    }
+
+    /// {@return whether a name of an encoder is no file, but `auto` or `none`}
+    ///
+    /// @param companion the name
+    public static boolean isRule(String companion) {
+        return companion.equals(AUTO) || companion.equals(NONE);
+    }
+
+    /// {@return a request with the encoder of pictures and sounds that a user means}
+    ///
+    /// @param request a request
+    /// @param companion a file, `auto` for the one beside the model, if there is one, or `none`
+    public static LoadRequest withCompanion(LoadRequest request, String companion) {
+        Path file = switch (companion) {
+            case AUTO -> CompanionFile.beside(request.path()).orElse(null);
+            case NONE -> null;
+            default -> UserFolders.path(companion);
+        };
+        return request.toBuilder().companion(file).build();
     }
 
     /// Adds adapters to a request, each named after its file.

@@ -1,5 +1,5 @@
 /// Options that several commands share, and the texts that they read.
-@Version("0.9.0")
+@Version("0.10.0")
 @Export
 package dev.tenon.platform.cli.options;
 

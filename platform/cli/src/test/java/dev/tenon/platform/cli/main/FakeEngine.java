@@ -16,8 +16,8 @@ import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
-import dev.tenon.api.engine.RerankRequest;
 import dev.tenon.api.engine.PromptMedia;
+import dev.tenon.api.engine.RerankRequest;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.BackendException;
@@ -30,6 +30,8 @@ import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.media.MediaKind;
+import dev.tenon.api.media.Picture;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.quant.QuantFormat;
@@ -48,6 +50,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 
 /// An engine without a model: answers come from a function, logits from another, and it notes what it is
@@ -70,6 +73,10 @@ public final class FakeEngine implements Engine {
     public int context = 4096;
     public int truncations;
     public volatile int cancels;
+    /// What models take that are loaded with a companion.
+    public Set<MediaKind> media = Set.of(MediaKind.PICTURE);
+    /// What was given beside tokens, at each call.
+    public final List<List<PromptMedia>> given = new ArrayList<>();
     /// Called before each generation, when there is nothing to cancel yet.
     public Runnable beforeGeneration = () -> {};
 
@@ -240,12 +247,37 @@ public final class FakeEngine implements Engine {
         }
 
         @Override
+        public Set<MediaKind> media() {
+            return request.companion().isEmpty() ? Set.of() : media;
+        }
+
+        @Override
+        public PromptMedia encode(Picture picture) {
+            return new Rows(picture.size().width(), picture.size().height());
+        }
+
+        @Override
         public Session newSession() {
             return new FakeSession(tokenizer);
         }
 
         @Override
         public void close() {}
+    }
+
+    /// A picture as a row of its height for each pixel of a line.
+    private record Rows(int rows, int height) implements PromptMedia {
+        @Override
+        public int[] tokens() {
+            int[] tokens = new int[rows];
+            Arrays.fill(tokens, -rows);
+            return tokens;
+        }
+
+        @Override
+        public float[] row(int index) {
+            return new float[] {index, height};
+        }
     }
 
     private record FakeFile(Path path) implements GgufFile {
@@ -324,6 +356,7 @@ public final class FakeEngine implements Engine {
             beforeGeneration.run();
             cancelled = false;
             requests.add(request);
+            given.add(request.media());
             int cached = tokens.length;
             append(request.prompt());
             StringBuilder all = new StringBuilder();
@@ -382,6 +415,7 @@ public final class FakeEngine implements Engine {
 
         @Override
         public void evaluate(int[] more, List<PromptMedia> media, Rows which, RowConsumer consumer) {
+            given.add(media);
             evaluate(more, which, consumer);
         }
 

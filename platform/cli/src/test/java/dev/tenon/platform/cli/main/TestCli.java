@@ -9,6 +9,7 @@ import dev.tenon.platform.cli.doctor.DoctorCommand;
 import dev.tenon.platform.cli.doctor.ExplainCommand;
 import dev.tenon.platform.cli.doctor.SelfCheckCommand;
 import dev.tenon.platform.cli.model.EmbedCommand;
+import dev.tenon.platform.cli.model.EncodeCommand;
 import dev.tenon.platform.cli.model.InspectCommand;
 import dev.tenon.platform.cli.model.LogitsCommand;
 import dev.tenon.platform.cli.model.PerplexityCommand;
@@ -90,6 +91,7 @@ public final class TestCli {
         add("explain", ExplainCommand::new);
         add("perplexity", PerplexityCommand::new);
         add("logits", LogitsCommand::new);
+        add("encode", EncodeCommand::new);
         add("tokenize", TokenizeCommand::new);
         add("embed", EmbedCommand::new);
         add("rerank", RerankCommand::new);
