@@ -8,12 +8,14 @@ import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.options.MediaFile;
 import dev.tenon.platform.cli.terminal.CliErrors;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /// One chat: reads messages and commands, and answers them. For one thread.
 final class Chat {
@@ -23,6 +25,7 @@ final class Chat {
     private final ChatInput input;
     private final ChatSettings settings;
     private final Conversation conversation;
+    private final Attachments attached;
     private final boolean interactive;
     private Usage last;
     private boolean ended;
@@ -35,6 +38,7 @@ final class Chat {
     /// @param input where messages come from; the caller closes it
     /// @param settings how to answer
     /// @param system the system message, or an empty string
+    /// @param attached what goes with the first message
     /// @param interactive whether a person sits at a terminal
     Chat(
             Console console,
@@ -43,12 +47,14 @@ final class Chat {
             ChatInput input,
             ChatSettings settings,
             String system,
+            Attachments attached,
             boolean interactive) {
         this.console = console;
         this.model = model;
         this.session = session;
         this.input = input;
         this.settings = settings;
+        this.attached = attached;
         this.interactive = interactive;
         conversation = new Conversation(model, session, settings::limited);
         conversation.system(system);
@@ -95,19 +101,30 @@ final class Chat {
 
     private void take(String typed) {
         String text = MultiLine.text(typed);
-        if (isCommand(typed)) {
+        Optional<MediaFile> dropped = attached.dropped(text);
+        if (dropped.isPresent()) {
+            attach(dropped.get());
+        } else if (isCommand(typed)) {
             ChatCommands.obey(this, text);
         } else if (!text.isEmpty()) {
-            answer(text);
+            answer(Prompts.user(text, attached.parts()));
+            attached.sent();
         }
     }
 
-    private void answer(String text) {
+    /// Has a picture or sound go with the next message.
+    ///
+    /// @param file its file
+    void attach(MediaFile file) {
+        console.note("Goes with the next message: " + attached.attach(file) + ".");
+    }
+
+    private void answer(ChatTurn message) {
         int heard;
         boolean cut;
         try (Console.Interrupt interrupt = console.onInterrupt(session::cancel);
                 AnswerPrinter printer = new AnswerPrinter(console, model, session, interrupt, input.width())) {
-            last = conversation.send(text, settings.next(), printer, printer);
+            last = conversation.send(message, settings.next(), printer, printer);
             heard = printer.heard();
             cut = interrupt.happened() && last.finish() == FinishReason.CANCELLED;
         }
@@ -131,13 +148,13 @@ final class Chat {
 
     /// Answers a message in place of the last one. If that fails, the conversation is unchanged.
     ///
-    /// @param text the message
-    void answerAgain(String text) {
+    /// @param message the message
+    void answerAgain(ChatTurn message) {
         List<ChatTurn> former = conversation.messages();
         conversation.takeBack();
         boolean answered = false;
         try {
-            answer(text);
+            answer(message);
             answered = true;
         } finally {
             if (!answered) {

@@ -35,6 +35,7 @@ import picocli.CommandLine.ParentCommand;
             "Starts a chat with a model. Ctrl-C stops an answer, Ctrl-D exits; /help lists the commands.",
             "If standard input is not a terminal, each line is one message;"
                     + " \"\"\" begins and ends one of several lines.",
+            "With an encoder (--mmproj) it takes pictures and sounds: /image and /audio, or a path alone on its line.",
             "What a model thinks before its answer is shown on a terminal, in grey; elsewhere only answers are written."
         },
         footerHeading = "%nExamples:%n",
@@ -91,7 +92,7 @@ public final class ChatCommand implements TenonCommand {
 
     @Override
     public Integer call() throws IOException {
-        LoadRequest request = speculation.in(model.request(console), console);
+        LoadRequest request = speculation.in(model.request(console, model.name(), false), console);
         ModelDefaults defaults = ModelDefaults.of(request.path());
         SamplingParams given = sampling.params(defaults);
         try (LoadedModel loaded = console.load(engine, request);
@@ -99,7 +100,7 @@ public final class ChatCommand implements TenonCommand {
             SamplingParams params = sampling.of(given, loaded);
             Prompts.noteWhatAnswers(console, loaded, defaults);
             ChatSettings settings = new ChatSettings(loaded, params, predict, stop, rules);
-            return Talk.run(console, loaded, session, settings, system, terminal);
+            return Talk.run(console, loaded, session, settings, system, List.of(), terminal);
         }
     }
 }

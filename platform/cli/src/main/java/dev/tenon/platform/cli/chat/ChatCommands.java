@@ -1,7 +1,13 @@
 package dev.tenon.platform.cli.chat;
 
+import static dev.tenon.api.media.MediaKind.PICTURE;
+import static dev.tenon.api.media.MediaKind.SOUND;
+
+import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.media.MediaKind;
+import dev.tenon.platform.cli.options.MediaFile;
 import dev.tenon.platform.cli.options.TextInput;
 import dev.tenon.platform.cli.terminal.EditDistance;
 import dev.tenon.platform.core.control.UserFolders;
@@ -25,6 +31,12 @@ final class ChatCommands {
                     "[TEXT]",
                     "show the system message, or set it (\"\": none) and clear", //
                     ChatCommands::system),
+            new Entry(
+                    "/image",
+                    "FILE",
+                    "have a picture go with the next message",
+                    (chat, name) -> attach(chat, name, PICTURE)),
+            new Entry("/audio", "FILE", "have a sound go with it", (chat, name) -> attach(chat, name, SOUND)),
             new Entry("/set", "NAME VALUE", "change a setting, such as temp 0.6 or predict 200", ChatCommands::set),
             new Entry("/show", "", "model, context and settings", (chat, _) -> show(chat)),
             new Entry(
@@ -98,7 +110,7 @@ final class ChatCommands {
     }
 
     private static void retry(Chat chat) {
-        Optional<String> message = chat.conversation().lastMessage();
+        Optional<ChatTurn> message = chat.conversation().lastMessage();
         if (message.isEmpty()) {
             chat.console().note("There is no answer yet.");
         } else {
@@ -107,18 +119,26 @@ final class ChatCommands {
     }
 
     private static void edit(Chat chat, String text) {
-        Optional<String> message = chat.conversation().lastMessage();
+        Optional<ChatTurn> message = chat.conversation().lastMessage();
         if (message.isEmpty()) {
             chat.console().note("There is no message yet.");
             return;
         }
-        String edited = text.isEmpty() && chat.interactive() ? chat.edit(message.get()) : text;
+        String edited = text.isEmpty() && chat.interactive() ? chat.edit(MediaFile.marked(message.get())) : text;
         if (edited == null) {
             chat.console().note("Nothing is changed.");
         } else if (edited.isEmpty()) {
             chat.console().note("Something is missing: /edit TEXT");
         } else {
-            chat.answerAgain(edited);
+            chat.answerAgain(Prompts.user(edited, message.get().media()));
+        }
+    }
+
+    private static void attach(Chat chat, String name, MediaKind kind) {
+        try {
+            chat.attach(new MediaFile(Attachments.path(name), kind));
+        } catch (IllegalArgumentException e) {
+            throw new TenonException(ErrorCode.IO, name + " is no path of a file: " + e.getMessage() + ".", e);
         }
     }
 
@@ -164,7 +184,9 @@ final class ChatCommands {
             return;
         }
         OutputFile.write(file, replace, Transcript.write(chat.conversation().messages()));
-        chat.console().note("Saved to " + target + ".");
+        boolean left = chat.conversation().messages().stream()
+                .anyMatch(turn -> !turn.media().isEmpty());
+        chat.console().note("Saved to " + target + (left ? ", without pictures and sounds." : "."));
     }
 
     private static void load(Chat chat, String name) {

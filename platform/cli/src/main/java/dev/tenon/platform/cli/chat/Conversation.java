@@ -5,6 +5,7 @@ import dev.tenon.api.chat.ChatModel;
 import dev.tenon.api.chat.ChatPrompt;
 import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
@@ -35,6 +36,10 @@ final class Conversation {
     private final Session session;
     private final UnaryOperator<ChatRequest> limits;
     private final List<ChatTurn> messages = new ArrayList<>();
+    /// The turns of which the last prompt was made; null if there is none.
+    private List<ChatTurn> written;
+
+    private ChatPrompt prompt;
     private int[] held = {};
     private String heldText;
     private int turnsLeft;
@@ -86,11 +91,8 @@ final class Conversation {
     }
 
     /// {@return the last message of the user, if there is one}
-    Optional<String> lastMessage() {
-        return messages.reversed().stream()
-                .filter(m -> m.role().equals("user"))
-                .map(ChatTurn::text)
-                .findFirst();
+    Optional<ChatTurn> lastMessage() {
+        return messages.reversed().stream().filter(m -> m.role().equals("user")).findFirst();
     }
 
     /// Removes the last answer and its question.
@@ -117,19 +119,20 @@ final class Conversation {
     /// the answer comes, the oldest turns leave until half of it is free, and the answer goes on.
     /// The system message and the new one stay.
     ///
-    /// @param text the user's message
+    /// @param message the user's
     /// @param asked how to answer, but for the prompt. An answer with a constraint ends where the context is full
     /// @param listener hears the generation, but for its text
     /// @param events hears the answer's text and reasoning
     /// @return counts and times
     /// @throws OutOfResourcesException (`LIMIT-001`) if the message does not fit the context even
     ///     alone
-    Usage send(String text, GenerationRequest asked, GenerationListener listener, ChatEvents events) {
+    Usage send(ChatTurn message, GenerationRequest asked, GenerationListener listener, ChatEvents events) {
         int limit = asked.maxNewTokens();
         List<ChatTurn> former = List.copyOf(messages);
         turnsLeft = 0;
         chat = chats.of(model);
-        messages.add(ChatTurn.user(text));
+        written = null;
+        messages.add(message);
         boolean sent = false;
         try {
             Recorder recorder = new Recorder(model.tokenizer(), listener, events);
@@ -165,7 +168,7 @@ final class Conversation {
         ChatPrompt prompt = prompt(messages);
         recorder.readBy(told -> chat.reader(request(messages), prompt, told));
         heldText = null;
-        GenerationRequest.Builder next = asked.toBuilder().prompt(rest);
+        GenerationRequest.Builder next = asked.toBuilder().prompt(rest).media(prompt.media());
         if (asked.constraint().isEmpty() && heard == 0) { // later the reasoning may be over
             next.constraint(chat.constraint(request(messages), prompt).orElse(null));
         }
@@ -195,7 +198,8 @@ final class Conversation {
         if (heldText != null
                 && prompt != null
                 && prompt.text().length() > heldText.length()
-                && prompt.text().startsWith(heldText)) {
+                && prompt.text().startsWith(heldText)
+                && prompt.text().indexOf(MediaPart.PLACE, heldText.length()) < 0) {
             int[] rest = after(prompt, heldText.length());
             if (held.length + rest.length + spare <= context) {
                 return rest;
@@ -273,7 +277,11 @@ final class Conversation {
     }
 
     private ChatPrompt prompt(List<ChatTurn> turns) {
-        return Prompts.prompt(chat, request(turns));
+        if (!turns.equals(written)) { // else pictures would be decoded again
+            prompt = Prompts.prompt(chat, request(turns));
+            written = List.copyOf(turns);
+        }
+        return prompt;
     }
 
     private ChatRequest request(List<ChatTurn> turns) {

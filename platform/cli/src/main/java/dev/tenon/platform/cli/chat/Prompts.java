@@ -3,13 +3,17 @@ package dev.tenon.platform.cli.chat;
 import dev.tenon.api.chat.ChatModel;
 import dev.tenon.api.chat.ChatPrompt;
 import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.cli.Console;
+import dev.tenon.platform.cli.options.MediaOptions;
 import dev.tenon.platform.cli.options.ModelDefaults;
+import java.util.List;
 
 /// Makes prompts of texts and conversations.
 final class Prompts {
@@ -31,6 +35,15 @@ final class Prompts {
                             + " has no chat template. Use 'tenon run' without --chat for plain completion.");
         }
         return chat.prompt(request);
+    }
+
+    /// {@return a message of the user}
+    ///
+    /// @param text its text, with marks for pictures and sounds that do not stand before it
+    /// @param parts what they are
+    /// @throws TenonException (`CLI-001`) if it has more marks
+    static ChatTurn user(String text, List<MediaPart> parts) {
+        return new ChatTurn(ChatTurn.USER, MediaOptions.placed(text, parts.size()), null, List.of(), null, null, parts);
     }
 
     /// Refuses to chat with a model that continues texts.

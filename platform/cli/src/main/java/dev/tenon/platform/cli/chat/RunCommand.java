@@ -1,9 +1,8 @@
 package dev.tenon.platform.cli.chat;
 
-import dev.tenon.api.chat.ChatModel;
-import dev.tenon.api.chat.ChatPrompt;
 import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.FinishReason;
 import dev.tenon.api.engine.GenerationRequest;
@@ -13,11 +12,11 @@ import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenConstraint;
-import dev.tenon.platform.chat.Chats;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.Range;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.options.GrammarOptions;
+import dev.tenon.platform.cli.options.MediaOptions;
 import dev.tenon.platform.cli.options.ModelDefaults;
 import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.cli.options.RuleOptions;
@@ -64,6 +63,7 @@ import picocli.CommandLine.ParentCommand;
             "  tenon run -p \"The fox said\" -n 100",
             "  tenon run -m model.gguf --chat -sys \"Be brief.\" -p \"What is a tenon?\"",
             "  tenon run -m model.gguf -p \"2+2=\" -n 8 --temp 0",
+            "  tenon run -m model.gguf --image fox.jpg \"What is this?\"",
             "  cat letter.txt | tenon run -m model.gguf --chat",
             "  tenon run -p \"Once\" --json-metrics=metrics.json",
         })
@@ -154,6 +154,9 @@ public final class RunCommand implements TenonCommand {
     private Path kept;
 
     @Mixin
+    private MediaOptions media;
+
+    @Mixin
     private ModelOptions model;
 
     @Mixin
@@ -182,8 +185,9 @@ public final class RunCommand implements TenonCommand {
     @Override
     public Integer call() throws IOException {
         RunArguments.Given given = arguments.read(console, model.name(), prompt != null || file != null);
-        LoadRequest request = speculation.in(model.request(console, given.model()), console);
-        Path[] inputs = file == null ? new Path[] {request.path()} : new Path[] {request.path(), file};
+        media.refuseWith("--session", kept);
+        LoadRequest request = speculation.in(model.request(console, given.model(), media.given()), console);
+        Path[] inputs = file == null ? media.inputs(request.path()) : media.inputs(request.path(), file);
         if (jsonMetrics != null && !jsonMetrics.equals("-")) {
             OutputFile.checkStream(Path.of(jsonMetrics), true, inputs);
         }
@@ -193,6 +197,7 @@ public final class RunCommand implements TenonCommand {
         KeptSession keptSession = new KeptSession(kept, inputs);
         SamplingParams asked = sampling.params(defaults);
         grammar.compile();
+        List<MediaPart> parts = media.parts();
         int limit = predict != null ? predict : defaults.integer("predict", -1);
         try (LoadedModel loaded = console.load(engine, request);
                 Session session = loaded.newSession()) {
@@ -201,22 +206,23 @@ public final class RunCommand implements TenonCommand {
                 Prompts.requireChat(loaded, given.model(), defaults.answers() || mode.chat || system != null);
                 Prompts.noteWhatAnswers(console, loaded, defaults);
                 ChatSettings settings = new ChatSettings(loaded, params, limit, stop, rules);
-                return Talk.run(console, loaded, session, settings, system == null ? "" : system, terminal);
+                return Talk.run(console, loaded, session, settings, system == null ? "" : system, parts, terminal);
             }
             TextLength.check(loaded, text);
             boolean answers = given.question() != null
                     && defaults.answers()
                     && loaded.chatTemplate().isPresent();
             boolean chat = mode.chat || (system != null || answers) && !mode.raw;
-            Question question = chat ? question(loaded, defaults, text) : null;
-            int[] tokens =
-                    chat ? question.prompt().tokens() : loaded.tokenizer().encode(text, true, true);
+            Question question =
+                    chat ? question(loaded, defaults, text, parts) : Question.toContinue(loaded, text, parts);
+            int[] tokens = question.prompt().tokens();
             int width = console.outIsTerminal() ? columns.getAsInt() : 0;
             StyledText wrapped = width > 0 ? StyledText.plain(width, console.outHasColor()) : null;
             boolean shown = !chat && !noDisplayPrompt && tokens.length <= loaded.contextLength();
             TokenConstraint rule = rules.constraint(loaded, grammar.constraint(loaded));
             GenerationRequest generation = GenerationRequest.builder()
                     .prompt(keptSession.restore(session, tokens))
+                    .media(question.prompt().media())
                     .sampling(params)
                     .sampler(rules.sampler(loaded, params))
                     .maxNewTokens(limit)
@@ -224,14 +230,12 @@ public final class RunCommand implements TenonCommand {
                     .ignoreEndOfGeneration(ignoreEos)
                     .contextShift(contextShift == null ? -1 : contextShift)
                     .processors(rules.processors(loaded))
-                    .constraint(rule == null && chat ? question.constraint() : rule)
+                    .constraint(rule == null ? question.constraint() : rule)
                     .build();
             Console.Interrupt interrupt = console.onInterrupt(session::cancel);
             RunOutput output =
                     new RunOutput(console, loaded, session, interrupt, ignoreEos, wrapped, shown ? text : "");
-            if (chat) {
-                output.readBy(question.chat().reader(question.request(), question.prompt(), output));
-            }
+            question.readTo(output);
             Usage usage;
             try (interrupt;
                     output) {
@@ -274,18 +278,14 @@ public final class RunCommand implements TenonCommand {
         return piped.isEmpty() ? defaults.text("prompt").orElse(DEFAULT_PROMPT) : piped;
     }
 
-    /// A message to answer.
-    private record Question(ChatModel chat, ChatRequest request, ChatPrompt prompt, TokenConstraint constraint) {}
-
-    private Question question(LoadedModel loaded, ModelDefaults defaults, String text) {
-        ChatTurn user = ChatTurn.user(text);
+    private Question question(LoadedModel loaded, ModelDefaults defaults, String text, List<MediaPart> parts) {
+        ChatTurn user = Prompts.user(text, parts);
         ChatRequest request = rules.limited(ChatRequest.builder()
                 .turns(system == null ? List.of(user) : List.of(ChatTurn.system(system), user))
                 .build());
-        ChatModel chat = new Chats().of(loaded);
-        ChatPrompt read = Prompts.prompt(chat, request);
+        Question question = Question.toAnswer(loaded, request);
         Prompts.noteWhatAnswers(console, loaded, defaults);
-        return new Question(chat, request, read, chat.constraint(request, read).orElse(null));
+        return question;
     }
 
     private void report(LoadedModel loaded, Usage usage, SamplingParams params, Instant firstToken, Path... inputs) {

@@ -1,11 +1,13 @@
 package dev.tenon.platform.cli.chat;
 
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.core.files.OutputFile;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.jline.terminal.Terminal;
 
 /// A chat from the first message to the last, as `chat` and `run` start it.
@@ -28,11 +30,18 @@ final class Talk {
     /// @param session holds the conversation; the caller closes it
     /// @param settings how to answer
     /// @param system the system message, or an empty string
+    /// @param parts pictures and sounds of the first message
     /// @param terminal where a person writes
     /// @return exit status
     /// @throws IOException if reading fails
     static int run(
-            Console console, LoadedModel loaded, Session session, ChatSettings settings, String system, Opener terminal)
+            Console console,
+            LoadedModel loaded,
+            Session session,
+            ChatSettings settings,
+            String system,
+            List<MediaPart> parts,
+            Opener terminal)
             throws IOException {
         boolean interactive = console.inIsTerminal() && console.outIsTerminal();
         try (ChatInput input = interactive
@@ -43,7 +52,8 @@ final class Talk {
                 console.note(loaded.config().name() + " on " + loaded.backend() + ", context " + loaded.contextLength()
                         + ". /help lists the commands, Ctrl-D exits.");
             }
-            return new Chat(console, loaded, session, input, settings, system, interactive).talk();
+            Attachments attached = new Attachments(loaded, parts);
+            return new Chat(console, loaded, session, input, settings, system, attached, interactive).talk();
         }
     }
 

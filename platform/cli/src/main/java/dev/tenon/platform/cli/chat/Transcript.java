@@ -1,6 +1,7 @@
 package dev.tenon.platform.cli.chat;
 
 import dev.tenon.api.chat.ChatTurn;
+import dev.tenon.platform.cli.options.MediaFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -21,7 +22,7 @@ final class Transcript {
         StringBuilder text = new StringBuilder();
         for (ChatTurn message : messages) {
             text.append("## ").append(message.role()).append("\n\n");
-            text.append(ESCAPED.matcher(message.text().strip()).replaceAll("\\\\$1"))
+            text.append(ESCAPED.matcher(MediaFile.marked(message).strip()).replaceAll("\\\\$1"))
                     .append("\n\n");
         }
         return text.toString();

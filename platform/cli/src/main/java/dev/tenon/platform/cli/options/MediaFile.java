@@ -1,5 +1,6 @@
 package dev.tenon.platform.cli.options;
 
+import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.PromptMedia;
@@ -34,6 +35,13 @@ public record MediaFile(Path path, MediaKind kind) {
         boolean picture = kind == MediaKind.PICTURE;
         byte[] bytes = picture ? PICTURES.bytes(path) : SOUNDS.bytes(path);
         return new MediaPart((picture ? "image/" : "audio/") + ending(path), ByteBuffer.wrap(bytes));
+    }
+
+    /// {@return the text of a turn, with a mark for each picture and sound that has a place in it}
+    ///
+    /// @param turn the turn
+    public static String marked(ChatTurn turn) {
+        return turn.media().isEmpty() ? turn.text() : turn.text().replace(String.valueOf(MediaPart.PLACE), MARK);
     }
 
     /// {@return what its name ends with after the last dot, in small letters}

@@ -59,7 +59,7 @@ class ConversationTests {
     }
 
     private Usage send(String text) {
-        return conversation.send(text, asked(-1), t -> {}, t -> {});
+        return conversation.send(ChatTurn.user(text), asked(-1), t -> {}, t -> {});
     }
 
     private static GenerationRequest asked(int limit) {
@@ -170,7 +170,7 @@ class ConversationTests {
 
     @Test
     void answerCutByTheLimitIsContinuedRightly() {
-        Usage usage = conversation.send("One", asked(3), t -> {}, t -> {});
+        Usage usage = conversation.send(ChatTurn.user("One"), asked(3), t -> {}, t -> {});
         assertEquals(FinishReason.LENGTH, usage.finish());
         assertEquals("Ans", conversation.messages().getLast().text());
         send("Two");
@@ -185,7 +185,7 @@ class ConversationTests {
             return "<think>\nHm, hm.\n</think>\n\nYes.";
         };
         ChatReply.Collector heard = new ChatReply.Collector();
-        conversation.send("One", asked(-1), t -> {}, heard);
+        conversation.send(ChatTurn.user("One"), asked(-1), t -> {}, heard);
         ChatTurn answer = conversation.messages().getLast();
         assertEquals("Yes.", answer.text());
         assertEquals("\nHm, hm.\n", answer.reasoning());
@@ -197,7 +197,7 @@ class ConversationTests {
 
     @Test
     void cancelledAnswerIsContinuedRightly() {
-        conversation.send("One", asked(-1), t -> {}, t -> {
+        conversation.send(ChatTurn.user("One"), asked(-1), t -> {}, t -> {
             if (t.equals("s")) {
                 session.cancel();
             }
@@ -291,7 +291,7 @@ class ConversationTests {
     void failingListenerLeavesTheConversationAsItWas() {
         assertThrows(
                 IllegalStateException.class,
-                () -> conversation.send("One", asked(-1), t -> {}, t -> {
+                () -> conversation.send(ChatTurn.user("One"), asked(-1), t -> {}, t -> {
                     throw new IllegalStateException("no more");
                 }));
         assertEquals(0, conversation.messages().size());
