@@ -8,6 +8,7 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.registry.RegistryFile;
 import dev.tenon.platform.core.control.ModelRegistries;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.server.folder.FolderStore;
 import dev.tenon.platform.server.models.ModelSpec;
 import java.io.IOException;
@@ -74,7 +75,12 @@ final class StubHub implements AutoCloseable {
         return new FolderStore(
                 folder,
                 (name, file) ->
-                        ModelSpec.of(name, LoadRequest.builder(file).threads(2).build()),
+                        ModelSpec.of(
+                                name,
+                                LoadRequest.builder(file)
+                                        .threads(2)
+                                        .companion(CompanionFile.beside(file).orElse(null))
+                                        .build()),
                 new Registries(),
                 key -> key.equals("hf.url") ? Optional.of(address) : Optional.empty());
     }

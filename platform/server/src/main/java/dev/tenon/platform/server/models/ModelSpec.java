@@ -52,9 +52,9 @@ public record ModelSpec(
         return NAME.matcher(text).matches() && !text.contains("..");
     }
 
-    /// {@return the companion of its file, which lets it see or hear, if it has one}
+    /// {@return the companion that it is loaded with, which lets it see or hear, if there is one}
     public Optional<CompanionFile> companion() {
-        return CompanionFile.of(request.path());
+        return request.companion().flatMap(CompanionFile::read);
     }
 
     private static void requireName(String name) {
