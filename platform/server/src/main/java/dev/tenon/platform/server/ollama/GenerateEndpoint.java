@@ -41,9 +41,9 @@ public record GenerateEndpoint(ModelManager manager, Replies replies) implements
             "truncate shift",
             Map.of(
                     "template", "The model's own template is used; raw leaves it out.",
-                    "width", "There are no images.",
-                    "height", "There are no images.",
-                    "steps", "There are no images."));
+                    "width", "No images are made.",
+                    "height", "No images are made.",
+                    "steps", "No images are made."));
 
     private static final int MOST_CONTEXT = 1 << 24;
 
