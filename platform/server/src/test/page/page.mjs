@@ -22,6 +22,9 @@ function drawnInTheirColour() {
   });
 }
 
+/** Two by two pixels, as PNG in base64. */
+const PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEUlEQVR4nGP4z8AARAxg8j8AG/ID/fPnS7EAAAAASUVORK5CYII=";
+
 const steps = {
   async "a key is asked for, again where it is wrong, and is kept for the tab"(page) {
     await page.goto(address);
@@ -103,6 +106,56 @@ const steps = {
     assert.deepEqual(sent.messages, [{ role: "user", content: "notes.txt:\n````\nThe sea is ``` wide.\n````\n\nGo on." }]);
     await ended(page);
     assert.equal(await page.locator(".chip").count(), 0);
+  },
+
+  async "pictures are attached, pasted and dropped where the model takes them"(page) {
+    await page.keyboard.press("Control+Shift+O");
+    const button = page.getByRole("button", { name: "Attach pictures" });
+    const picker = page.getByLabel("Pictures", { exact: true });
+    const buffer = Buffer.from(PICTURE, "base64");
+    assert.ok(await button.isHidden());
+    await picker.setInputFiles({ name: "a.png", mimeType: "image/png", buffer });
+    await page.getByText("the model takes no pictures").waitFor();
+    await page.locator(".notice button").first().click();
+    await page.route("**/tenon/status", async (route) => {
+      const answer = await route.fetch();
+      const status = await answer.json();
+      status.models.forEach((model) => (model.modalities.vision = true));
+      await route.fulfill({ response: answer, json: status });
+    });
+    await page.reload(); // a model tells it once it is loaded
+    await button.waitFor();
+    assert.equal(await picker.getAttribute("accept"), "image/*");
+    await picker.setInputFiles({ name: "a.png", mimeType: "image/png", buffer });
+    await page.getByRole("button", { name: "Remove a.png" }).click();
+    assert.equal(await page.locator(".chip").count(), 0);
+    await page.evaluate(
+      ({ base64 }) => {
+        const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+        const files = (name) => {
+          const data = new DataTransfer();
+          data.items.add(new File([bytes], name, { type: "image/png" }));
+          return data;
+        };
+        const field = document.querySelector("#message");
+        field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: files("b.png"), bubbles: true, cancelable: true }));
+        field.dispatchEvent(new DragEvent("drop", { dataTransfer: files("c.png"), bubbles: true, cancelable: true }));
+      },
+      { base64: PICTURE },
+    );
+    await page.locator(".chip").nth(1).waitFor();
+    const shown = (images) => images.every((image) => image.complete && image.naturalWidth === 2);
+    await until(page, () => [...document.querySelectorAll(".chip img")].filter((image) => image.naturalWidth === 2).length === 2);
+    await page.route("**/v1/chat/completions", (route) => route.fulfill({ contentType: "text/event-stream", body: END }));
+    const request = page.waitForRequest("**/v1/chat/completions");
+    await ask(page, "Which is it?");
+    const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } };
+    assert.deepEqual((await request).postDataJSON().messages, [{ role: "user", content: [image, image, { type: "text", text: "Which is it?" }] }]);
+    assert.equal(await page.locator(".chip").count(), 0);
+    assert.deepEqual(await page.locator(".message.user img").evaluateAll((images) => images.map((each) => each.alt).sort()), ["b.png", "c.png"]);
+    assert.ok(await page.locator(".message.user img").evaluateAll(shown));
+    await page.unroute("**/v1/chat/completions");
+    await page.unroute("**/tenon/status");
   },
 
   async "settings and a schema shape the answer"(page) {

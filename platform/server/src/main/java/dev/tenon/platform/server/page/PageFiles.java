@@ -19,9 +19,10 @@ import java.util.zip.GZIPOutputStream;
 /// The files of the page at `/`. All but the page itself lie below a path with the digest of them all, so that browsers
 /// keep them for ever and never mix two versions. Immutable; safe for any thread.
 public final class PageFiles implements Endpoint {
-    /// What the page may load and do: nothing but its own files and requests to this server; no script or style that
-    /// stands in a document, and no text becomes a document without passing the sanitiser.
-    static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+    /// What the page may load and do: nothing but its own files, pictures that messages have, and requests to this
+    /// server; no script or style that stands in a document, and no text becomes a document without passing the
+    /// sanitiser.
+    static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
             + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
             + " require-trusted-types-for 'script'; trusted-types dompurify code-worker";
 

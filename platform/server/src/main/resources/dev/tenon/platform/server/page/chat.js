@@ -86,10 +86,12 @@ export class ChatView {
       this.draw();
     }
     this.showContext();
+    this.composer.takesPictures(Boolean(model(this.models.value)?.modalities.vision));
   }
 
   pick() {
     change({ model: this.models.value });
+    this.composer.takesPictures(Boolean(model(this.models.value)?.modalities.vision));
     this.draw();
   }
 
@@ -147,7 +149,7 @@ export class ChatView {
   /** What the model is told before an answer. */
   before(reply) {
     const path = this.path();
-    const messages = path.slice(0, path.indexOf(reply)).map((each) => ({ role: each.role, content: tree.content(each) }));
+    const messages = path.slice(0, path.indexOf(reply)).map((each) => ({ role: each.role, content: tree.parts(each) }));
     return settings().system ? [{ role: "system", content: settings().system }, ...messages] : messages;
   }
 

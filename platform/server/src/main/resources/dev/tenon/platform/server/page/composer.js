@@ -3,6 +3,8 @@
 import { el, icon, iconButton, notify } from "./dom.js";
 
 const MOST_FILE_CHARACTERS = 400_000;
+const MOST_PICTURE_BYTES = 32 * 1024 * 1024; // as the server
+const PICTURES = /^image\/(png|jpeg|gif|bmp|webp)$/;
 const DRAFT = "tenon.draft.";
 
 export class Composer {
@@ -23,14 +25,26 @@ export class Composer {
       onpaste: (event) => this.take(event, event.clipboardData),
     });
     this.chips = el("div", { class: "chips" });
-    this.picker = el("input", { type: "file", multiple: true, class: "hidden", tabIndex: -1, "aria-label": "Text files", onchange: () => this.attach([...this.picker.files]).then(() => (this.picker.value = "")) });
+    this.picker = this.input({ "aria-label": "Text files" });
+    this.camera = this.input({ "aria-label": "Pictures", accept: "image/*", capture: "environment" });
+    this.pictures = iconButton("picture", "Attach pictures", () => this.camera.click(), { hidden: true });
     this.button = iconButton("send", "Send", () => (this.running ? onStop() : this.submit()), { class: "icon send" });
     this.element = el(
       "div",
       { class: "composer" },
       this.chips,
-      el("div", { class: "line" }, iconButton("clip", "Attach text files", () => this.picker.click()), this.picker, this.field, this.button),
+      el("div", { class: "line" }, iconButton("clip", "Attach text files", () => this.picker.click()), this.picker, this.pictures, this.camera, this.field, this.button),
     );
+  }
+
+  input(props) {
+    const input = el("input", { type: "file", multiple: true, class: "hidden", tabIndex: -1, onchange: () => this.attach([...input.files]).then(() => (input.value = "")), ...props });
+    return input;
+  }
+
+  /** Shows whether the model takes pictures. */
+  takesPictures(does) {
+    this.pictures.hidden = !does;
   }
 
   /** Shows what was written for a chat, named by its id, or by nothing for one that is new. */
@@ -105,19 +119,29 @@ export class Composer {
     const id = this.id; // another chat may be shown before the files are read
     for (const file of files) {
       try {
-        if (file.size > 4 * MOST_FILE_CHARACTERS) {
-          throw new Error("it is too large");
-        }
-        const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-        if (text.includes("\0") || text.length > MOST_FILE_CHARACTERS) {
-          throw new Error(text.includes("\0") ? "it is no text" : "it is too large");
-        }
-        this.setFiles(id, [...this.filesOf(id), { name: file.name, text }]);
+        const read = PICTURES.test(file.type) ? { picture: await this.pictureOf(file) } : { text: await textOf(file) };
+        this.setFiles(id, [...this.filesOf(id), { name: file.name, ...read }]);
       } catch (error) {
         notify(`${file.name} was not attached: ${error instanceof TypeError ? "it is no text in UTF-8" : error.message}.`, true);
       }
     }
     this.field.focus();
+  }
+
+  /** A picture as a data URL. */
+  pictureOf(file) {
+    if (this.pictures.hidden) {
+      throw new Error("the model takes no pictures");
+    }
+    if (file.size > MOST_PICTURE_BYTES) {
+      throw new Error("it is too large");
+    }
+    return new Promise((resolve, reject) => {
+      const reader = new FileReader();
+      reader.onload = () => resolve(reader.result);
+      reader.onerror = () => reject(reader.error);
+      reader.readAsDataURL(file);
+    });
   }
 
   showFiles() {
@@ -127,6 +151,7 @@ export class Composer {
         el(
           "span",
           { class: "chip" },
+          file.picture && el("img", { src: file.picture, alt: "" }),
           file.name,
           iconButton("close", `Remove ${file.name}`, () => {
             this.setFiles(id, this.filesOf(id).filter((each) => each !== file));
@@ -147,4 +172,15 @@ export class Composer {
       this.open(this.id); // a new chat has its id since it was sent
     }
   }
+}
+
+async function textOf(file) {
+  if (file.size > 4 * MOST_FILE_CHARACTERS) {
+    throw new Error("it is too large");
+  }
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  if (text.includes("\0") || text.length > MOST_FILE_CHARACTERS) {
+    throw new Error(text.includes("\0") ? "it is no text" : "it is too large");
+  }
+  return text;
 }

@@ -7,6 +7,7 @@ const ICONS = {
   plus: "M12 5v14M5 12h14",
   send: "M12 19V5M6 11l6-6 6 6",
   stop: "M7 7h10v10H7z",
+  picture: "M4 6h16v13H4zM4 16.5l5-5 4 4 2.5-2.5 4.5 4M15 9.5h1.5",
   clip: "M19 11l-7.5 7.5a4.5 4.5 0 0 1-6.4-6.4L13 4.3a3 3 0 0 1 4.2 4.2l-7.7 7.8a1.5 1.5 0 0 1-2.1-2.1l7-7",
   sliders: "M5 7h8M17 7h2M5 17h2M11 17h8M15 5v4M9 15v4",
   copy: "M9 9h10v10H9zM5 15V5h10",

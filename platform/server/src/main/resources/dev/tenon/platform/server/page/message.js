@@ -18,7 +18,8 @@ export class MessageView {
   question() {
     const { files = [], text } = this.message;
     return [
-      ...files.map((file) => el("details", { class: "file" }, el("summary", {}, file.name), el("pre", { tabIndex: 0 }, file.text))),
+      ...files.filter((file) => file.picture).map((file) => el("img", { class: "picture", src: file.picture, alt: file.name })),
+      ...files.filter((file) => !file.picture).map((file) => el("details", { class: "file" }, el("summary", {}, file.name), el("pre", { tabIndex: 0 }, file.text))),
       el("div", { class: "plain" }, text),
     ];
   }

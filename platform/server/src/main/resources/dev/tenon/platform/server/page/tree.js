@@ -48,13 +48,29 @@ export function parentOf(chat, message) {
   return chat.messages.find((each) => each.id === message.parent) || null;
 }
 
-/** What a message says to the model: its text, and its files as blocks of code with their names. */
+/** What a message says: its text, and its files of text as blocks of code with their names. */
 export function content(message) {
-  const files = (message.files || []).map((file) => {
+  const files = (message.files || []).filter((file) => !file.picture).map((file) => {
     const fence = "`".repeat(Math.max(3, ...[...file.text.matchAll(/`+/g)].map((run) => run[0].length + 1)));
     return `${file.name}:\n${fence}\n${file.text}\n${fence}`;
   });
   return [...files, message.text].filter(Boolean).join("\n\n");
+}
+
+/** What a message says to the model, in the form of requests: its pictures, then its content. */
+export function parts(message) {
+  const pictures = (message.files || []).filter((file) => file.picture);
+  const text = content(message);
+  const images = pictures.map((file) => ({ type: "image_url", image_url: { url: file.picture } }));
+  return images.length ? [...images, ...(text ? [{ type: "text", text }] : [])] : text;
+}
+
+/** A file of a message with what is known alone; null if it is none. */
+function known({ name, text, picture }) {
+  if (typeof picture === "string" && picture.startsWith("data:image/")) {
+    return { name, picture };
+  }
+  return typeof text === "string" ? { name, text } : null;
 }
 
 /** Checks a chat of a file; returns it with what is known alone, or throws. */
@@ -70,8 +86,8 @@ export function checked(value) {
       throw new Error("a message is broken");
     }
     ids.add(id);
-    const files = (Array.isArray(message.files) ? message.files : []).filter((file) => text(file?.name) && text(file?.text));
-    const kept = { id, parent, at, role, text: message.text, files: files.map((file) => ({ name: file.name, text: file.text })) };
+    const files = (Array.isArray(message.files) ? message.files : []).filter((file) => text(file?.name)).map(known).filter(Boolean);
+    const kept = { id, parent, at, role, text: message.text, files };
     if (text(reasoning)) {
       kept.reasoning = reasoning;
     }
