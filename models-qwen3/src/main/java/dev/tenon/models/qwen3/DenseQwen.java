@@ -16,19 +16,23 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /// The decoder that the dense Qwen models share; a variant says what is between the projections of queries and
-/// keys and their rotation.
+/// keys and their rotation, and whether sections of a head take turns where pictures may come.
 final class DenseQwen {
     private static final float DEFAULT_FREQ_BASE = 1_000_000;
 
     private DenseQwen() {}
 
     static ModelDefinition define(ModelSource source, UnaryOperator<DecoderBlocks> variant) {
+        return define(source, variant, true);
+    }
+
+    static ModelDefinition define(ModelSource source, UnaryOperator<DecoderBlocks> variant, boolean interleaved) {
         ModelKeys keys = ModelKeys.of(source);
         ExpertShape.none(keys);
         ModelConfig c = ModelConfig.readShape(source, DEFAULT_FREQ_BASE);
         RopeParams.Builder plain = RopeKeys.read(keys, c, Pairing.HALF_SPLIT);
         Optional<RopeParams> rope = Optional.of(
-                RopeKeys.alongAxes(keys, plain, c.ropeDim() / 2, true).build());
+                RopeKeys.alongAxes(keys, plain, c.ropeDim() / 2, interleaved).build());
         DecoderBlocks d = variant.apply(new DecoderBlocks(source, c));
 
         Value x = d.embedding(); //                                                                   [T, E]

@@ -5,6 +5,7 @@ import aQute.bnd.annotation.spi.ServiceProvider;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
+import dev.tenon.api.model.blocks.DecoderBlocks;
 import org.osgi.service.component.annotations.Component;
 
 /// The `qwen2` architecture: the dense Qwen 2 and 2.5 models, and those distilled into them.
@@ -20,6 +21,10 @@ public final class Qwen2Architecture implements ModelArchitecture {
 
     @Override
     public ModelDefinition define(ModelSource source) {
-        return DenseQwen.define(source, decoder -> decoder.always("attn_q.bias", "attn_k.bias", "attn_v.bias"));
+        return DenseQwen.define(source, Qwen2Architecture::biased);
+    }
+
+    static DecoderBlocks biased(DecoderBlocks decoder) {
+        return decoder.always("attn_q.bias", "attn_k.bias", "attn_v.bias");
     }
 }

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// The dense Qwen models keep the contract of architectures.
 @ParameterizedClass(name = "{0}")
-@ValueSource(strings = {"qwen2", "qwen3", "qwen3vl"})
+@ValueSource(strings = {"qwen2", "qwen2vl", "qwen3", "qwen3vl"})
 class DenseQwenContractTests extends TinyArchitectureContract {
     private final String id;
 
@@ -22,6 +22,7 @@ class DenseQwenContractTests extends TinyArchitectureContract {
     protected ModelArchitecture architecture() {
         return switch (id) {
             case "qwen2" -> new Qwen2Architecture();
+            case "qwen2vl" -> new Qwen2VlArchitecture();
             case "qwen3" -> new Qwen3Architecture();
             default -> new Qwen3VlArchitecture();
         };
@@ -41,7 +42,7 @@ class DenseQwenContractTests extends TinyArchitectureContract {
                 .each("ffn_gate.weight", 32, 48)
                 .each("ffn_up.weight", 32, 48)
                 .each("ffn_down.weight", 48, 32);
-        return id.equals("qwen2")
+        return id.startsWith("qwen2")
                 ? tiny.each("attn_q.bias", 32).each("attn_k.bias", 16).each("attn_v.bias", 16)
                 : tiny.each("attn_q_norm.weight", 8).each("attn_k_norm.weight", 8);
     }

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 /// shows.
 class DenseQwenTests {
     private final Qwen2Architecture qwen2 = new Qwen2Architecture();
+    private final Qwen2VlArchitecture qwen2vl = new Qwen2VlArchitecture();
     private final Qwen3Architecture qwen3 = new Qwen3Architecture();
     private final Qwen3VlArchitecture qwen3vl = new Qwen3VlArchitecture();
 
@@ -83,6 +84,12 @@ class DenseQwenTests {
     }
 
     @Test
+    void theTextPartOfQwen2VlIsQwen2() {
+        TinySource source = new TinySource("qwen2vl").key("rope.dimension_sections", new long[] {2, 1, 1, 0});
+        assertEquals(GraphListing.of(new TinySource("qwen2").graph(qwen2)), GraphListing.of(source.graph(qwen2vl)));
+    }
+
+    @Test
     void theTextPartOfQwen3VlIsQwen3() {
         TinySource source = new TinySource("qwen3vl")
                 .key("rope.dimension_sections", new long[] {2, 1, 1, 0})
@@ -102,7 +109,7 @@ class DenseQwenTests {
 
     @Test
     void whatTheFamilyHasNotIsRefused() {
-        for (ModelArchitecture each : List.of(qwen2, qwen3, qwen3vl)) {
+        for (ModelArchitecture each : List.of(qwen2, qwen2vl, qwen3, qwen3vl)) {
             TinySource source = new TinySource(each.id());
             refused(source.key("expert_count", 8), each, "expert_count", ErrorCode.MODEL_ARCHITECTURE);
             assertInstanceOf(UnsupportedModelException.class, source.refusal(each));
@@ -130,7 +137,7 @@ class DenseQwenTests {
 
     @Test
     void aLayerIsFiveFusedOps() {
-        for (ModelArchitecture each : List.of(qwen2, qwen3, qwen3vl)) {
+        for (ModelArchitecture each : List.of(qwen2, qwen2vl, qwen3, qwen3vl)) {
             Graph graph = new TinySource(each.id()).graph(each);
             // The embedding, the rows that want logits, their norm and the output matrix are beside the layers.
             assertEquals(2 * 5 + 4, Fusion.fuse(graph).ops().size(), each.id());

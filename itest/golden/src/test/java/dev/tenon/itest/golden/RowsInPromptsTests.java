@@ -33,7 +33,7 @@ import org.junit.jupiter.api.TestFactory;
 /// Models give the truth of the golden files where rows of pictures stand among their tokens: the logits after the
 /// prompt.
 class RowsInPromptsTests {
-    private static final List<String> MODELS = List.of("gemma3", "qwen3vl", "qwen35vl", "idefics3");
+    private static final List<String> MODELS = List.of("gemma3", "qwen25vl", "qwen3vl", "qwen35vl", "idefics3");
     private static final double FLOATS = 1e-8;
     /// Where activations are rounded to 8 bits.
     private static final double ROUNDED = 1e-2;
