@@ -316,4 +316,36 @@ public interface PartOp extends Op {
             return Stream.concat(least.stream(), most.stream()).toList();
         }
     }
+
+    /// The activation xIELU (Huang and Schlag 2024): `out = alphaP x^2 + beta x` where `x` is above 0, and
+    /// `alphaN (exp(min(x, eps)) - 1 - x) + beta x` elsewhere.
+    ///
+    /// @param x `[T, width]`
+    /// @param alphaP how fast it grows above 0
+    /// @param alphaN how fast it bends below 0
+    /// @param beta slope at 0
+    /// @param eps most that is exponentiated, such as -1e-6
+    /// @param out `[T, width]`
+    record Xielu(Value x, float alphaP, float alphaN, float beta, float eps, Value out) implements PartOp {
+        /// Checks widths and numbers.
+        public Xielu {
+            Shapes.sameWidth("xielu", out, x);
+            boolean finite = Float.isFinite(alphaP + alphaN + beta + eps);
+            Shapes.check(
+                    finite,
+                    "xielu",
+                    "has " + alphaP + ", " + alphaN + ", " + beta + " and " + eps + "; expected finite numbers",
+                    out);
+        }
+
+        @Override
+        public String kind() {
+            return "xielu";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x);
+        }
+    }
 }

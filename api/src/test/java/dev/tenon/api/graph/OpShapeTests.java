@@ -156,6 +156,11 @@ class OpShapeTests {
                 Map.entry("multiply", List.of(() -> new CoreOp.Multiply(Y, X, OUT))),
                 Map.entry("activate", List.of(() -> new CoreOp.Activate(Y, Activation.SILU, OUT))),
                 Map.entry("swiglu_oai", List.of(() -> new CoreOp.SwigluOai(X, Y, 1, 7, OUT))),
+                Map.entry(
+                        "xielu",
+                        List.of(
+                                () -> new PartOp.Xielu(Y, 1, 1, 1, 0, OUT),
+                                () -> new PartOp.Xielu(X, 1, Float.NaN, 1, 0, OUT))),
                 Map.entry("scale", List.of(() -> new CoreOp.Scale(Y, 2, OUT))),
                 Map.entry(
                         "soft_cap", List.of(() -> new CoreOp.SoftCap(Y, 2, OUT), () -> new CoreOp.SoftCap(X, 0, OUT))),

@@ -177,7 +177,9 @@ class KernelCoverageTests {
         Weight table = weights.putRandom("embd", 64, 64, TestWeights.F32, values);
         Value x = b.scale("scaled", b.embedding("embd", table), 2);
         Value logits = b.linear("logits", b.selectRows("last", x), table, Optional.empty());
-        return b.build(b.positionScale("placed", b.softCap("capped", logits, 30), 0.1f, 0, 8));
+        Value bent = b.value("bent", 64);
+        b.add(new PartOp.Xielu(b.softCap("capped", logits, 30), 0.8f, 0.8f, 0.5f, -1e-6f, bent));
+        return b.build(b.positionScale("placed", bent, 0.1f, 0, 8));
     }
 
     private static Graph expertsAndEncoders(TestWeights weights) {

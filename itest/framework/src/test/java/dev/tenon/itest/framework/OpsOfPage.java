@@ -111,6 +111,7 @@ final class OpsOfPage {
             ops.put("`activate` " + activation, new CoreOp.Activate(X, activation, Y));
         }
         ops.put("`swiglu_oai`", new CoreOp.SwigluOai(X, X, 1.702f, 7, Y));
+        ops.put("`xielu`", new PartOp.Xielu(X, 0.8f, 0.8f, 0.5f, -1e-6f, Y));
         ops.put("`scale`", new CoreOp.Scale(X, 2, Y));
         ops.put("`soft_cap`", new CoreOp.SoftCap(X, 30, Y));
         ops.put("`position_scale`", new PositionScale(X, 0.1f, 0, 8192, Y));

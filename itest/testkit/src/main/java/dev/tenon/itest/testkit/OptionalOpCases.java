@@ -5,6 +5,7 @@ import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Yarn;
@@ -66,6 +67,13 @@ final class OptionalOpCases {
                     String name = "activate " + activation + " times " + size + " width=" + width;
                     add(name, 1, width, (b, x) -> b.activate("a", b.scale("s", x, size), activation));
                 }
+            }
+            for (int size : new int[] {0, 3, 60}) {
+                add("xielu times " + size + " width=" + width, 1, width, (b, x) -> {
+                    Value out = b.value("bent", width);
+                    b.add(new PartOp.Xielu(b.scale("s", x, size), 1.2f, 0.8f, 0.5f, -1e-6f, out));
+                    return out;
+                });
             }
             add("position_scale width=" + width, 1, width, (b, x) -> b.positionScale("s", x, 0.5f, 1, 3));
             add("swiglu_oai width=" + width, 1, width, (b, x) -> {

@@ -1,6 +1,7 @@
 package dev.tenon.backend.cpu.vector.op;
 
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.backend.cpu.vector.kernel.Exp;
 import dev.tenon.backend.cpu.vector.kernel.elements.ElementMath;
 import dev.tenon.backend.cpu.vector.memory.Activations;
@@ -67,6 +68,19 @@ public record CpuElementwise(Function function, Activations a, Activations b, Ac
                 float a = Math.min(gate[i], limit);
                 float b = Math.max(-limit, Math.min(up[i], limit));
                 out[i] = a / (Exp.exp(-alpha * a) + 1) * (b + 1);
+            }
+        };
+    }
+
+    /// {@return xIELU; computed in double, because what is below 0 is a difference}
+    ///
+    /// @param op its numbers
+    public static Function xielu(PartOp.Xielu op) {
+        return (a, b, out, from, to) -> {
+            for (int i = from; i < to; i++) {
+                double x = a[i];
+                double bent = x > 0 ? op.alphaP() * x * x : op.alphaN() * (Math.exp(Math.min(x, op.eps())) - 1 - x);
+                out[i] = (float) (bent + op.beta() * x);
             }
         };
     }

@@ -2,6 +2,7 @@ package dev.tenon.backend.cpu.vector.plan;
 
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Op;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -31,6 +32,7 @@ final class ElementRows {
             elements(CoreOp.Scale.class, (s, _) -> CpuElementwise.scale(s.factor())),
             elements(CoreOp.SwigluOai.class, (s, _) -> CpuElementwise.swigluOai(s.alpha(), s.limit())),
             elements(CoreOp.SoftCap.class, (s, _) -> CpuElementwise.softCap(s.cap())),
+            elements(PartOp.Xielu.class, (x, _) -> CpuElementwise.xielu(x)),
             OpRow.fast(PositionScale.class, ElementRows::positionScale));
 
     private ElementRows() {}

@@ -46,17 +46,28 @@ public final class TinySource {
     /// Sets a key of the architecture.
     ///
     /// @param key without the architecture, such as `block_count`
-    /// @param value an `Integer` (stored unsigned), `Float`, `Boolean`, `String`, `long[]` or `boolean[]`
+    /// @param value an `Integer` (stored unsigned), `Float`, `Boolean`, `String`, `long[]`, `float[]` or
+    ///     `boolean[]`
     /// @return this
     public TinySource key(String key, Object value) {
+        return general(architecture + "." + key, value);
+    }
+
+    /// Sets a key whose name does not begin with the architecture.
+    ///
+    /// @param key its whole name, such as `xielu.beta`
+    /// @param value as above
+    /// @return this
+    public TinySource general(String key, Object value) {
         metadata.put(
-                architecture + "." + key,
+                key,
                 switch (value) {
                     case Integer number -> GgufValue.ofUint32(number);
                     case Float number -> GgufValue.of(number);
                     case Boolean truth -> GgufValue.of(truth);
                     case String text -> GgufValue.of(text);
                     case long[] numbers -> GgufValue.ofInt32Array(numbers);
+                    case float[] numbers -> GgufValue.of(numbers);
                     case boolean[] truths -> new GgufValue(GgufType.ARRAY, GgufType.BOOL, truths);
                     default -> throw new IllegalArgumentException(key + " is " + value.getClass());
                 });

@@ -2,6 +2,7 @@ package dev.tenon.itest.testkit.reference;
 
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.PositionScale;
 import java.util.Arrays;
 import java.util.List;
@@ -21,6 +22,7 @@ final class ElementOps {
             OpReference.row(CoreOp.Scale.class, (s, in, _, _) -> each(in[0], i -> s.factor() * in[0][i])),
             OpReference.row(
                     CoreOp.SoftCap.class, (s, in, _, _) -> each(in[0], i -> s.cap() * Math.tanh(in[0][i] / s.cap()))),
+            OpReference.row(PartOp.Xielu.class, (x, in, _, _) -> each(in[0], i -> xielu(x, in[0][i]))),
             OpReference.row(PositionScale.class, ElementOps::positionScale));
 
     private ElementOps() {}
@@ -66,6 +68,11 @@ final class ElementOps {
         }
         double tail = Math.exp(-square) / Math.sqrt(Math.PI) / (Math.abs(x) + fraction);
         return x > 0 ? tail : 2 - tail;
+    }
+
+    private static double xielu(PartOp.Xielu op, double x) {
+        double bent = x > 0 ? op.alphaP() * x * x : op.alphaN() * (Math.expm1(Math.min(x, op.eps())) - x);
+        return bent + op.beta() * x;
     }
 
     private static double swigluOai(double gate, double up, double alpha, double limit) {

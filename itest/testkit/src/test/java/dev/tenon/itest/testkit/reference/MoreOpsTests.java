@@ -10,6 +10,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.ReferenceOp;
 import dev.tenon.api.graph.RouterParams;
@@ -298,6 +299,9 @@ class MoreOpsTests {
         assertArrayEquals(
                 new double[] {Math.tanh(9), Math.tanh(-9), Math.tanh(1)},
                 run(b.activate("t", gate, Activation.TANH), 1)[0]);
+        Value bent = b.value("bent", 3);
+        b.add(new PartOp.Xielu(gate, 2, 4, 0.5f, -10, bent));
+        assertArrayEquals(new double[] {2 * 81 + 4.5, 4 * (Math.exp(-10) - 1 + 9) - 4.5, 2.5}, run(bent, 1)[0], 1e-12);
         assertEquals(0.5, 1 - run(b.activate("s", b.scale("z", gate, 0), Activation.SIGMOID), 1)[0][0]);
     }
 

@@ -87,6 +87,7 @@ class OpSupportTests {
                 Map.entry("op transpose", new PartOp.Transpose(X, 4, Y)),
                 Map.entry("op transposed_linear", new PartOp.TransposedLinear(X, new Weight("m", 64, 64), Y)),
                 Map.entry("op clamp", new PartOp.Clamp(X, NONE, NONE, Y)),
+                Map.entry("op xielu", new PartOp.Xielu(X, 0.8f, 0.8f, 0.5f, -1e-6f, Y)),
                 Map.entry(
                         "op rope along axes",
                         new CoreOp.Rope(
