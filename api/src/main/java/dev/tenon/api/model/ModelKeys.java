@@ -171,7 +171,7 @@ public final class ModelKeys {
         return numbers;
     }
 
-    /// {@return the truth value of each layer, of a key that must be there and holds an array of them}
+    /// {@return the truth value of each layer, of a key that must be there and holds an array of them, or of 0 and 1}
     ///
     /// @param key without the architecture
     /// @param layers how many are wanted; the array may be longer
@@ -179,6 +179,14 @@ public final class ModelKeys {
         GgufValue value = meta.values().get(nameOf(key));
         if (value == null) {
             throw meta.missing(nameOf(key));
+        }
+        if (value.value() instanceof long[]) {
+            int[] numbers = perLayer(key, layers, 0, 1);
+            boolean[] truths = new boolean[layers];
+            for (int i = 0; i < layers; i++) {
+                truths[i] = numbers[i] == 1;
+            }
+            return truths;
         }
         if (!(value.value() instanceof boolean[] flags)) {
             throw impossible(key, value.type(), "an array of booleans");

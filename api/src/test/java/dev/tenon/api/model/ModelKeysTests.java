@@ -63,8 +63,11 @@ class ModelKeysTests {
         metadata.put("a.window", new GgufValue(GgufType.ARRAY, GgufType.BOOL, new boolean[] {true, false, true}));
         assertArrayEquals(new boolean[] {true, false}, keys().flagPerLayer("window", 2));
         refused(ErrorCode.MODEL_KEY_VALUE, "is 3 truth values", () -> keys().flagPerLayer("window", 4));
-        metadata.put("a.numbers", GgufValue.ofInt32Array(new long[] {1, 0}));
-        refused(ErrorCode.MODEL_KEY_VALUE, "an array of booleans", () -> keys().flagPerLayer("numbers", 1));
+        metadata.put("a.numbers", GgufValue.ofInt32Array(new long[] {1, 0, 2}));
+        assertArrayEquals(new boolean[] {true, false}, keys().flagPerLayer("numbers", 2));
+        refused(ErrorCode.MODEL_KEY_VALUE, "is 2 for layer 2", () -> keys().flagPerLayer("numbers", 3));
+        metadata.put("a.words", GgufValue.of(new String[] {"x"}));
+        refused(ErrorCode.MODEL_KEY_VALUE, "an array of booleans", () -> keys().flagPerLayer("words", 1));
         refused(ErrorCode.MODEL_KEY_MISSING, "a.nothing", () -> keys().flagPerLayer("nothing", 1));
     }
 

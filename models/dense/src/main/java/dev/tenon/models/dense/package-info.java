@@ -1,2 +1,2 @@
-/// Decoders without experts whose makers have no other family here, as graph builders.
+/// Decoders whose makers have no other family here, as graph builders.
 package dev.tenon.models.dense;
