@@ -20,7 +20,7 @@ record Answer(Chat chat, String message, MethodTools tools) implements Job {
     @Override
     public ChatReply generate(Run run, ChatEvents events) {
         List<ChatTurn> turns = new ArrayList<>(chat.turns());
-        turns.add(ChatTurn.user(message));
+        turns.add(new ChatTurn(ChatTurn.USER, message, null, List.of(), null, null, run.media()));
         boolean free = run.format() instanceof TextFormat.Any;
         if (!tools.isEmpty()) {
             ReplyParts parts = callTools(run, turns, free, events);

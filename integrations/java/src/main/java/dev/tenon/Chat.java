@@ -79,8 +79,8 @@ public final class Chat {
         SavedTurns.write(file, turns);
     }
 
-    /// Writes the turns, and what the model computed of them, to go on later without running them
-    /// again ([Model#chat(Path,Path)]). Blocks, and waits for its turn as requests do.
+    /// Writes the turns, and what the model computed of them up to the first picture or sound, to go on
+    /// later without running that again ([Model#chat(Path,Path)]). Blocks, and waits for its turn as requests do.
     ///
     /// @param file as above
     /// @param state a file, which is replaced if it is there; a few to hundreds of kilobytes a token

@@ -2,9 +2,11 @@ package dev.tenon;
 
 import dev.tenon.api.chat.ChatEvents;
 import dev.tenon.api.chat.ChatReply;
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.Session;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +29,7 @@ sealed interface Job permits Completion, Answer, Reply {
     ///
     /// @param session an empty session, or one that [#restore] filled
     /// @param settings how; without prompt
+    /// @param media pictures and sounds of the message or text
     /// @param format what the text has to be
     /// @param variables further variables of the template
     /// @param toolRounds how many replies may call tools
@@ -34,6 +37,7 @@ sealed interface Job permits Completion, Answer, Reply {
     record Run(
             Session session,
             GenerationRequest settings,
+            List<MediaPart> media,
             TextFormat format,
             Map<String, @Nullable Object> variables,
             int toolRounds,

@@ -2,12 +2,14 @@ package dev.tenon;
 
 import dev.tenon.api.chat.ChatModel;
 import dev.tenon.api.chat.ChatRequest;
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.RerankRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.chat.Chats;
+import dev.tenon.platform.chat.MediaPrompts;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -193,6 +195,16 @@ public final class Model implements AutoCloseable {
 
     int[] tokens(String text) {
         return loaded.tokenizer().encode(text, true, false);
+    }
+
+    /// {@return a text, before which the parts stand that find no place in it, as the model takes it}
+    MediaPrompts.Encoded prompt(String text, List<MediaPart> media) {
+        if (media.isEmpty()) {
+            return new MediaPrompts.Encoded(tokens(text), List.of());
+        }
+        long places = text.chars().filter(each -> each == MediaPart.PLACE).count();
+        String before = String.valueOf(MediaPart.PLACE).repeat((int) Math.max(0, media.size() - places));
+        return MediaPrompts.encode(loaded, before + text, true, media);
     }
 
     /// {@return how many requests run now, or texts that are embedded or scored}

@@ -26,6 +26,7 @@ public final class ModelLoader {
     private int requests = REQUESTS;
     private boolean embeddings;
     private Progress progress = (file, done, total) -> {};
+    private @Nullable Path companion;
     private @Nullable Engine engine;
 
     ModelLoader(String name) {
@@ -112,6 +113,16 @@ public final class ModelLoader {
         return this;
     }
 
+    /// Has the model take pictures or sounds ([TextRequest#media]), which the encoder of another file reads for it.
+    /// Without one it takes text alone.
+    ///
+    /// @param file GGUF file of the model's encoder, as its publisher calls it often `mmproj`
+    /// @return this
+    public ModelLoader companion(Path file) {
+        companion = Objects.requireNonNull(file, "file");
+        return this;
+    }
+
     /// Sets a setting of the backend or the engine, as `docs/settings.md` lists them.
     ///
     /// @param setting its name
@@ -141,7 +152,8 @@ public final class ModelLoader {
         SharedEngine.Use use = engine == null ? SharedEngine.use() : new SharedEngine.Use(engine, () -> {});
         try {
             Path file = new ModelSource(use.engine(), progress).find(name);
-            LoadRequest.Builder request = LoadRequest.builder(file).settings(settings);
+            LoadRequest.Builder request =
+                    LoadRequest.builder(file).settings(settings).companion(companion);
             how.accept(request);
             try (GgufFile opened =
                     GgufReader.open(file, TensorTypes.of(use.engine().formats()))) {

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,8 +19,10 @@ final class SavedState {
 
     private SavedState() {}
 
-    /// Writes it. What the model's memory does not hold any more of the tokens is run again.
-    static void write(Model model, int[] tokens, Path file) {
+    /// Writes it, up to the first picture or sound. What the model's memory does not hold any more of the tokens is
+    /// run again.
+    static void write(Model model, int[] prompt, Path file) {
+        int[] tokens = IntStream.of(prompt).takeWhile(token -> token >= 0).toArray();
         model.places().take(null);
         try (Session session = model.loaded().newSession();
                 OutputFile to = OutputFile.open(file, true)) {

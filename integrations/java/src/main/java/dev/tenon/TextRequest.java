@@ -4,12 +4,15 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import dev.tenon.api.chat.ChatEnd;
 import dev.tenon.api.chat.ChatEvents;
 import dev.tenon.api.chat.ChatReply;
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.text.SamplingParams;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +37,7 @@ public final class TextRequest {
     private final Job job;
     private final GenerationRequest.Builder settings = GenerationRequest.builder();
     private final SamplingParams.Builder sampling = SamplingParams.builder();
+    private final List<MediaPart> media = new ArrayList<>();
     private final Map<String, @Nullable Object> variables = new HashMap<>();
     private TextFormat format = TextFormat.any();
     private int toolRounds = TOOL_ROUNDS;
@@ -50,6 +54,32 @@ public final class TextRequest {
     TextRequest(Model model, Job job) {
         this.model = model;
         this.job = job;
+    }
+
+    /// Adds a picture or sound of a file ([#media(MediaPart)]). Blocks.
+    ///
+    /// @param file PNG, JPEG, GIF, BMP, WebP or WAV
+    /// @return this
+    /// @throws IllegalStateException as there
+    /// @throws TenonException as [MediaParts#of(Path)]
+    public TextRequest media(Path file) {
+        return media(MediaParts.of(file));
+    }
+
+    /// Adds a picture or sound to the message, or to the text that is continued. The text has a
+    /// [place][MediaPart#PLACE] for each; those that find none stand before it, in the order in which they were
+    /// added. Control tokens in a text that is continued are meant as such then. Of models that were loaded with an
+    /// encoder ([ModelLoader#companion]).
+    ///
+    /// @param part the picture or sound
+    /// @return this
+    /// @throws IllegalStateException if this replies to a conversation, whose turns have their own
+    public TextRequest media(MediaPart part) {
+        if (job instanceof Reply) {
+            throw new IllegalStateException("This replies to a conversation; give pictures and sounds with its turns");
+        }
+        media.add(part);
+        return this;
     }
 
     /// Sets how many tokens the answer has at most; by default as many as the context holds.
@@ -219,8 +249,9 @@ public final class TextRequest {
     /// @throws TenonException (`JAVA-001`) if it took longer than [#timeout], (`JAVA-003`) if
     ///     the model called tools too often, (`STATE-004`) if the thread was interrupted before it
     ///     began, (`LIMIT-001`) if the request does not fit the context; as [Session#generate]
-    /// @throws dev.tenon.api.chat.ChatException if the model does not chat, or the format
-    ///     cannot be enforced
+    /// @throws dev.tenon.api.chat.ChatException if the model does not chat, the format cannot be
+    ///     enforced, the model takes no pictures or sounds (`STATE-002`), or one is not read
+    ///     (`MEDIA-001` to `MEDIA-003`)
     public ChatReply reply(ChatEvents events) {
         begin();
         return run(events);
@@ -298,7 +329,7 @@ public final class TextRequest {
         }
         session = opened; // whoever cancels sees it, or is seen below
         GenerationRequest how = settings.sampling(sampling.build()).build();
-        Job.Run run = new Job.Run(opened, how, format, variables, toolRounds, () -> cancelled);
+        Job.Run run = new Job.Run(opened, how, media, format, variables, toolRounds, () -> cancelled);
         ChatReply reply = job.generate(run, events);
         Duration limit = timeout;
         if (late && limit != null && reply.end() == ChatEnd.CANCELLED) {

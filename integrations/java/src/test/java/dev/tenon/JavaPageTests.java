@@ -67,10 +67,15 @@ class JavaPageTests {
     @ParameterizedTest
     @MethodSource("numbers")
     void aPieceOfThePageRuns(int number) throws Exception {
+        Seeing.picture(folder.resolve("cat.png"), 0x808080);
+        Path seeing = Seeing.write(folder.resolve("seeing.gguf"));
         String piece = pieces().get(number)
                 .replace("models/story.gguf", text(Story.FILE))
                 .replace("models/encoder.gguf", text(ENCODERS.resolve("bert.q8_0.gguf")))
                 .replace("models/reranker.gguf", text(ENCODERS.resolve("bert-rerank.q8_0.gguf")))
+                .replace("models/seeing.gguf", text(seeing))
+                .replace("models/mmproj.gguf", text(Seeing.COMPANION))
+                .replace("cat.png", text(folder.resolve("cat.png")))
                 .replace("chat.json", text(folder.resolve("chat.json")))
                 .replace(".maxNewTokens(", ".seed(7).maxNewTokens(");
         String parameter = piece.contains("Model model =") ? "Model given" : "Model model";

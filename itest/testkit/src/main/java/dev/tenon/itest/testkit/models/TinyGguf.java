@@ -1,9 +1,12 @@
 package dev.tenon.itest.testkit.models;
 
+import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.gguf.TensorInfo;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -57,6 +60,22 @@ public final class TinyGguf {
     /// @return this
     public TinyGguf tensor(String name, int ggmlType, List<Long> shape, byte[] data) {
         tensors.add(new Tensor(name, ggmlType, List.copyOf(shape), data));
+        return this;
+    }
+
+    /// Adds all that another file has.
+    ///
+    /// @param file the file; may be closed afterwards
+    /// @return this
+    public TinyGguf addAll(GgufFile file) {
+        putAll(file.metadata().values());
+        for (TensorInfo tensor : file.tensors()) {
+            tensor(
+                    tensor.name(),
+                    tensor.ggmlType(),
+                    tensor.shape(),
+                    file.data(tensor).toArray(ValueLayout.JAVA_BYTE));
+        }
         return this;
     }
 
