@@ -47,7 +47,7 @@ record ChatSettings(
     TextRequest request(ChatRequest request) {
         ChatRequestParameters parameters = request.parameters();
         checkName(model, parameters);
-        TextRequest text = model.request(Conversation.of(request));
+        TextRequest text = model.request(new Conversation(model).of(request));
         how.accept(text);
         set(parameters.maxOutputTokens(), text::maxNewTokens);
         if (!parameters.stopSequences().isEmpty()) {

@@ -42,12 +42,12 @@ public final class TenonTokenCountEstimator implements TokenCountEstimator {
     ///
     /// @param messages the messages
     /// @return how many tokens; 0 if there are no messages
-    /// @throws dev.langchain4j.exception.UnsupportedFeatureException if one has more than text
+    /// @throws dev.langchain4j.exception.UnsupportedFeatureException if one has what the model does not take
     @Override
     public int estimateTokenCountInMessages(Iterable<ChatMessage> messages) {
         List<ChatMessage> all = new ArrayList<>();
         messages.forEach(all::add);
-        List<ChatTurn> turns = Conversation.turns(all);
+        List<ChatTurn> turns = new Conversation(model).turns(all);
         if (turns.isEmpty()) {
             return 0;
         }

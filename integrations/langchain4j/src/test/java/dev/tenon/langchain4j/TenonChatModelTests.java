@@ -31,8 +31,8 @@ class TenonChatModelTests extends AbstractChatModelIT {
     }
 
     @Override
-    protected boolean supportsSingleImageInputAsBase64EncodedString() {
-        return false;
+    protected List<ChatModel> modelsSupportingImageInputs() {
+        return List.of(Seeing.chat().build());
     }
 
     @Override

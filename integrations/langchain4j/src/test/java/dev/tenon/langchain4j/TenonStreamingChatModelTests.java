@@ -68,8 +68,8 @@ class TenonStreamingChatModelTests extends AbstractStreamingChatModelIT {
     }
 
     @Override
-    protected boolean supportsSingleImageInputAsBase64EncodedString() {
-        return false;
+    protected List<StreamingChatModel> modelsSupportingImageInputs() {
+        return List.of(Seeing.streaming().build());
     }
 
     @Override
