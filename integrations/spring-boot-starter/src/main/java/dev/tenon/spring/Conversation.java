@@ -1,11 +1,13 @@
 package dev.tenon.spring;
 
+import dev.tenon.MediaParts;
 import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.chat.TextFormat;
 import dev.tenon.api.chat.Tool;
 import dev.tenon.api.chat.ToolCall;
+import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -86,9 +88,16 @@ final class Conversation {
         return Objects.requireNonNullElse(message.getText(), "");
     }
 
+    /// {@return pictures and sounds; Spring AI does not say where in the text they stand}
+    ///
+    /// @throws IllegalArgumentException if one is an address of another kind than `data:` and `file:`
     private static List<MediaPart> parts(List<Media> media) {
-        return media.stream()
-                .map(each -> new MediaPart(each.getMimeType().toString(), ByteBuffer.wrap(each.getDataAsByteArray())))
-                .toList();
+        return media.stream().map(Conversation::part).toList();
+    }
+
+    private static MediaPart part(Media media) {
+        return media.getData() instanceof byte[] bytes
+                ? new MediaPart(media.getMimeType().toString(), ByteBuffer.wrap(bytes))
+                : MediaParts.of(URI.create(media.getData().toString()));
     }
 }

@@ -4,6 +4,7 @@ import dev.tenon.Model;
 import dev.tenon.ModelLoader;
 import dev.tenon.Tenon;
 import dev.tenon.api.graph.Graph;
+import java.nio.file.Path;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +34,7 @@ public class TenonAutoConfiguration {
     Model tenonModel(TenonProperties properties) {
         ModelLoader loader = loader(properties.model(), properties);
         PropertyMapper map = PropertyMapper.get();
+        map.from(properties::companion).as(Path::of).to(loader::companion);
         map.from(properties::contextLength).to(loader::contextLength);
         map.from(properties::requests).to(loader::requests);
         if (properties.embeddings()) {

@@ -63,11 +63,11 @@ public final class TenonChatModel implements ChatModel {
 
     /// Answers. Blocks. Interrupting the thread ends the answer with what there is of it.
     ///
-    /// @param prompt messages of text, and options; of options for any model, what they set takes
+    /// @param prompt messages, and options; of options for any model, what they set takes
     ///     the place of this one's
     /// @return the answer
-    /// @throws IllegalArgumentException if the options ask for another model, or a number is out of
-    ///     its range
+    /// @throws IllegalArgumentException if the options ask for another model, a number is out of
+    ///     its range, or a picture or sound has an address that is not `data:` or `file:`
     /// @throws dev.tenon.api.error.TenonException as [TextRequest#reply(dev.tenon.api.chat.ChatEvents)]
     @Override
     public ChatResponse call(Prompt prompt) {

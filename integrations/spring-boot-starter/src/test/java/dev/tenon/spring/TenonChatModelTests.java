@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.Model;
 import dev.tenon.api.engine.Usage;
-import dev.tenon.api.error.TenonException;
 import dev.tenon.api.metrics.FinishedGeneration;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,10 +26,8 @@ import org.springframework.ai.chat.model.ChatResponse;
 import org.springframework.ai.chat.model.MessageAggregator;
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
-import org.springframework.ai.content.Media;
 import org.springframework.ai.tool.ToolCallback;
 import org.springframework.ai.tool.function.FunctionToolCallback;
-import org.springframework.util.MimeTypeUtils;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 
@@ -194,20 +191,6 @@ class TenonChatModelTests {
                 .text();
         assertThat(written).containsSubsequence("Be brief.", "Tells the weather", "Weather?", "Oslo", "sunny", "wet");
         assertThat(text(chat.call(prompt))).isEqualTo("Bye.");
-    }
-
-    @Test
-    void aPictureIsRefused() {
-        Media media = Media.builder()
-                .mimeType(MimeTypeUtils.IMAGE_PNG)
-                .data(new byte[] {1})
-                .build();
-        Prompt prompt = new Prompt(
-                UserMessage.builder().text("What is it?").media(media).build());
-        assertThatThrownBy(() -> chat.call(prompt))
-                .isInstanceOf(TenonException.class)
-                .hasMessageContaining("image/png");
-        assertThatThrownBy(() -> chat.stream(prompt).blockLast()).hasMessageContaining("image/png");
     }
 
     @Test
