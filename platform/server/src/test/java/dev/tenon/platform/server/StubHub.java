@@ -74,13 +74,12 @@ final class StubHub implements AutoCloseable {
                 + server.getAddress().getPort();
         return new FolderStore(
                 folder,
-                (name, file) ->
-                        ModelSpec.of(
-                                name,
-                                LoadRequest.builder(file)
-                                        .threads(2)
-                                        .companion(CompanionFile.beside(file).orElse(null))
-                                        .build()),
+                (name, file) -> ModelSpec.of(
+                        name,
+                        LoadRequest.builder(file)
+                                .threads(2)
+                                .companion(CompanionFile.beside(file).orElse(null))
+                                .build()),
                 new Registries(),
                 key -> key.equals("hf.url") ? Optional.of(address) : Optional.empty());
     }
