@@ -62,7 +62,7 @@ public final class Qwen25VlEncoder implements MediaEncoder {
                 Optional.of(keys.rotation(Pairing.HALF_SPLIT, BASE, 0, 0).build()));
         x = v.graph().joinRows("joined", x, SIDE * SIDE); //                                        [L, 4 E]
         x = v.projected(x, "mm.0", "mm.2", text.embeddingLength());
-        return new EncoderDefinition(v.graph().build(x), MOST_ROWS * SIDE * SIDE, new Layout(keys));
+        return new EncoderDefinition(v.graph().build(x), keys.mostRows(MOST_ROWS) * SIDE * SIDE, new Layout(keys));
     }
 
     private record Layout(VisionKeys keys) implements MediaLayout.OfPictures {
@@ -73,7 +73,8 @@ public final class Qwen25VlEncoder implements MediaEncoder {
 
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
-            PictureRule rule = keys.anySize(SIDE, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));
+            PictureRule rule = keys.anySize(
+                    SIDE, LEAST_ROWS, keys.mostRows(MOST_ROWS), Resizing.letterbox(Resampling.BILINEAR, 0));
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
             List<int[]> blocks = patches.inBlocks(SIDE);
             int columns = patches.columns() / SIDE;

@@ -68,13 +68,14 @@ public final class Qwen3VlEncoder implements MediaEncoder {
         for (Value each : deep) {
             x = g.join(each.name() + "_joined", x, each, 1);
         }
-        return new EncoderDefinition(g.build(x), MOST_ROWS * side * side, new Layout(keys, side));
+        return new EncoderDefinition(g.build(x), keys.mostRows(MOST_ROWS) * side * side, new Layout(keys, side));
     }
 
     private record Layout(VisionKeys keys, int side) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
-            PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));
+            PictureRule rule = keys.anySize(
+                    side, LEAST_ROWS, keys.mostRows(MOST_ROWS), Resizing.letterbox(Resampling.BILINEAR, 0));
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
             PositionTable table = PositionTable.of(
                     tensors.values("v.position_embd.weight"),

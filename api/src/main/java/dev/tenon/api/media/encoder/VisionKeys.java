@@ -22,6 +22,9 @@ import java.util.stream.IntStream;
 /// @param image pixels along a side of the picture that the encoder was made for
 /// @param normalisation of samples
 public record VisionKeys(EncoderShape shape, int patch, int image, Normalisation normalisation) {
+    /// Key, after `clip.`, of the most rows of a picture: no file has it, the platform adds it where a user sets them.
+    public static final String MOST_ROWS = "vision.most_rows";
+
     private static final int MOST = 1 << 16;
 
     /// Reads the keys.
@@ -75,6 +78,14 @@ public record VisionKeys(EncoderShape shape, int patch, int image, Normalisation
         return keys().integerOr("vision." + key, otherwise, 1, 64);
     }
 
+    /// {@return most rows of a picture whose size decides how many there are: as many as the model was trained with,
+    ///     or fewer where a user wants that}
+    ///
+    /// @param trained those of the training
+    public int mostRows(int trained) {
+        return Math.min(trained, keys().integerOr(MOST_ROWS, trained, 1, Integer.MAX_VALUE));
+    }
+
     /// {@return the bias of the embedding of patches, zeros if the file has none}
     ///
     /// @param tensors of the companion file
@@ -110,7 +121,8 @@ public record VisionKeys(EncoderShape shape, int patch, int image, Normalisation
     public PictureRule anySize(int side, int leastRows, int mostRows, Resizing resizing) {
         int align = patch * side;
         long pixels = (long) align * align;
-        return PictureRule.of(SizeRule.smart(align, leastRows * pixels, mostRows * pixels), resizing);
+        return PictureRule.of(
+                SizeRule.smart(align, Math.min(leastRows, mostRows) * pixels, mostRows * pixels), resizing);
     }
 
     /// {@return the rule for pictures of one size, [#image()], after tiles of that size}

@@ -50,13 +50,15 @@ public final class KimiVlEncoder implements MediaEncoder {
         x = v.layerNorm("mm.input_norm", x, PROJECTOR_EPS);
         x = v.graph().joinRows("joined", x, side * side); //                                   [L, side^2 E]
         x = v.projected(x, "mm.1", "mm.2", text.embeddingLength());
-        return new EncoderDefinition(v.graph().build(x), MOST_ROWS * side * side, new Layout(keys, side));
+        return new EncoderDefinition(
+                v.graph().build(x), keys.mostRows(MOST_ROWS) * side * side, new Layout(keys, side));
     }
 
     private record Layout(VisionKeys keys, int side) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
-            PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));
+            PictureRule rule = keys.anySize(
+                    side, LEAST_ROWS, keys.mostRows(MOST_ROWS), Resizing.letterbox(Resampling.BILINEAR, 0));
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
             PositionTable table = PositionTable.of(
                     tensors.values("v.position_embd.weight"),

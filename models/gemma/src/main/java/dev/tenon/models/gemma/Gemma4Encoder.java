@@ -68,7 +68,8 @@ public final class Gemma4Encoder implements MediaEncoder {
         }
         x = g.plainRmsNorm("normed", v.means(x, side * side), 1, keys.shape().eps()); //                      [L, E]
         x = v.linear("mm.input_projection", x, text.embeddingLength());
-        return new EncoderDefinition(g.build(x), MOST_ROWS * side * side, new Layout(keys, side, doubled(keys.keys())));
+        return new EncoderDefinition(
+                g.build(x), keys.mostRows(MOST_ROWS) * side * side, new Layout(keys, side, doubled(keys.keys())));
     }
 
     /// Samples from -1 to 1 in place of those from 0 to 1.
@@ -90,7 +91,8 @@ public final class Gemma4Encoder implements MediaEncoder {
 
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
-            PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));
+            PictureRule rule = keys.anySize(
+                    side, LEAST_ROWS, keys.mostRows(MOST_ROWS), Resizing.letterbox(Resampling.BILINEAR, 0));
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys.patch(), normalisation);
             float[] table = tensors.values("v.position_embd.weight"); //                            [2, n, E]
             int width = keys.width();

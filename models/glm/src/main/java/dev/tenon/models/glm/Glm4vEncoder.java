@@ -60,7 +60,7 @@ public final class Glm4vEncoder implements MediaEncoder {
         x = g.activate("act", v.layerNorm("mm.post_norm", x, PROJECTOR_EPS), Activation.GELU_ERF);
         Value gate = g.activate("gate_act", v.linear("mm.gate", x), Activation.SILU);
         x = v.linear("mm.down", g.multiply("gated", gate, v.linear("mm.up", x)), text.embeddingLength());
-        return new EncoderDefinition(g.build(x), MOST_ROWS * side * side, new Layout(keys, side));
+        return new EncoderDefinition(g.build(x), keys.mostRows(MOST_ROWS) * side * side, new Layout(keys, side));
     }
 
     private record Layout(VisionKeys keys, int side) implements MediaLayout.OfPictures {
@@ -71,7 +71,8 @@ public final class Glm4vEncoder implements MediaEncoder {
 
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
-            PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));
+            PictureRule rule = keys.anySize(
+                    side, LEAST_ROWS, keys.mostRows(MOST_ROWS), Resizing.letterbox(Resampling.BILINEAR, 0));
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
             PositionTable table = PositionTable.of(
                     tensors.values("v.position_embd.weight"),

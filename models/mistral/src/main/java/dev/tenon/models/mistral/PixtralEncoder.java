@@ -56,7 +56,8 @@ public final class PixtralEncoder implements MediaEncoder {
             x = v.linear("mm.patch_merger", v.graph().transpose("across", x, side * side), keys.width());
         }
         x = v.projected(x, "mm.1", "mm.2", text.embeddingLength());
-        return new EncoderDefinition(v.graph().build(x), MOST_ROWS * side * side, new Layout(keys, side));
+        return new EncoderDefinition(
+                v.graph().build(x), keys.mostRows(MOST_ROWS) * side * side, new Layout(keys, side));
     }
 
     private record Layout(VisionKeys keys, int side) implements MediaLayout.OfPictures {
@@ -67,7 +68,8 @@ public final class PixtralEncoder implements MediaEncoder {
 
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
-            PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.letterbox(Resampling.BILINEAR, 0));
+            PictureRule rule = keys.anySize(
+                    side, LEAST_ROWS, keys.mostRows(MOST_ROWS), Resizing.letterbox(Resampling.BILINEAR, 0));
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
             List<int[]> order = patches.inBlocks(side);
             EncoderStep step = EncoderStep.of(patches.rows(order), side * side).at(Patches.places(order));

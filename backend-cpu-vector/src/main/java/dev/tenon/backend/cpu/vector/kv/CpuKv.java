@@ -55,6 +55,8 @@ public final class CpuKv implements KvPages, AutoCloseable {
     ///
     /// @param layers the attention ops that append; their layer numbers index the cache
     /// @param windows whether they are the layers with a window, whose pages are in tables of their own
+    /// @param once whether a step reads only what it has appended itself, layer after layer: then the layers take
+    /// one another's place
     /// @param positions positions to hold; rounded up to whole pages
     /// @param keyType element type of keys
     /// @param valueType element type of values
@@ -62,6 +64,7 @@ public final class CpuKv implements KvPages, AutoCloseable {
     public CpuKv(
             List<CoreOp.Attention> layers,
             boolean windows,
+            boolean once,
             long positions,
             KvType keyType,
             KvType valueType,
@@ -73,14 +76,17 @@ public final class CpuKv implements KvPages, AutoCloseable {
         keyOffset = new long[layerCount];
         valueOffset = new long[layerCount];
         long offset = 0;
+        long most = 0;
         for (CoreOp.Attention layer : layers) {
+            offset = once ? 0 : offset;
             keyOffset[layer.layer()] = offset;
             offset += layer.headCountKv() * headBytes(keyType, layer.keyLength());
             valueOffset[layer.layer()] = offset;
             offset +=
                     layer.params().valuesInKeys() ? 0 : layer.headCountKv() * headBytes(valueType, layer.valueLength());
+            most = Math.max(most, offset);
         }
-        pageBytes = offset;
+        pageBytes = most;
         pageCount = Math.toIntExact(Math.ceilDiv(positions, (long) TOKENS));
         memory = allocator.reserve(Math.max(1, Math.multiplyExact(pageBytes, (long) pageCount)), "kv");
         pages = new MemorySegment[pageCount];

@@ -151,9 +151,18 @@ record PlanBuilder(
     }
 
     private CpuKv cache(List<CoreOp.Attention> layers, boolean windows, long positions, PlanMemory memory) {
-        CpuKv cache = new CpuKv(layers, windows, positions, options.keyType(), options.valueType(), allocator);
+        CpuKv cache = new CpuKv(
+                layers, windows, keepsOneLayer(), positions, options.keyType(), options.valueType(), allocator);
         memory.onClose(cache::close);
         return cache;
+    }
+
+    /// Sequences of a graph that is not causal come whole, and no op of this one reads what an earlier layer appended.
+    private boolean keepsOneLayer() {
+        long readers = graph.expanded().ops().stream()
+                .filter(CoreOp.Attention.class::isInstance)
+                .count();
+        return !graph.isCausal() && readers == graph.cacheLayers().size();
     }
 
     /// {@return the memory of states, or null if no op has one}

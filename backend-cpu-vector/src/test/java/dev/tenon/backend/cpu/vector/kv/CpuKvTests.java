@@ -28,7 +28,7 @@ class CpuKvTests {
         List<CoreOp.Attention> layers = List.of(layer(0), layer(1));
         Random random = new Random(2);
         CpuAllocator allocator = new CpuAllocator(1 << 30);
-        try (CpuKv cache = new CpuKv(layers, false, 100, type, type, allocator)) {
+        try (CpuKv cache = new CpuKv(layers, false, false, 100, type, type, allocator)) {
             assertEquals(2, cache.pageCount());
             cache.prepare(0);
             cache.prepare(1);
@@ -70,8 +70,20 @@ class CpuKvTests {
         CoreOp.Attention latent =
                 new CoreOp.Attention(queries, new Value(1, "k", 96), values, 0, params, new Value(3, "out", 4 * 64));
         CpuAllocator allocator = new CpuAllocator(1 << 30);
-        try (CpuKv cache = new CpuKv(List.of(latent), false, 64, KvType.F16, KvType.F16, allocator)) {
+        try (CpuKv cache = new CpuKv(List.of(latent), false, false, 64, KvType.F16, KvType.F16, allocator)) {
             assertEquals(96 * 2 * CpuKv.TOKENS, cache.pageBytes());
+        }
+    }
+
+    @Test
+    void layersTakeOneAnothersPlaceWhereAStepReadsItsOwnAlone() {
+        CpuAllocator allocator = new CpuAllocator(1 << 30);
+        List<CoreOp.Attention> three = List.of(layer(0), layer(1), layer(2));
+        try (CpuKv one = new CpuKv(List.of(layer(0)), false, false, 64, KvType.F16, KvType.F16, allocator);
+                CpuKv once = new CpuKv(three, false, true, 64, KvType.F16, KvType.F16, allocator);
+                CpuKv all = new CpuKv(three, false, false, 64, KvType.F16, KvType.F16, allocator)) {
+            assertEquals(one.pageBytes(), once.pageBytes());
+            assertEquals(3 * one.pageBytes(), all.pageBytes());
         }
     }
 
@@ -80,7 +92,7 @@ class CpuKvTests {
         List<CoreOp.Attention> layers = List.of(layer(0));
         CpuAllocator allocator = new CpuAllocator(1 << 30);
         Tiles tiles = AttentionMemory.tiles(layers, new PlanMemory(new CpuAllocator(0)));
-        try (CpuKv cache = new CpuKv(layers, false, 200, KvType.F32, KvType.F32, allocator)) {
+        try (CpuKv cache = new CpuKv(layers, false, false, 200, KvType.F32, KvType.F32, allocator)) {
             assertEquals(cache.pageCount() * cache.pageBytes(), allocator.use().allocatedBytes());
             cache.prepare(1);
             float[] keys = values(new Random(3), KEY);

@@ -1,12 +1,17 @@
 package dev.tenon.platform.core.control;
 
+import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.GgufValue;
 import dev.tenon.api.media.encoder.EncoderDefinition;
 import dev.tenon.api.media.encoder.MediaEncoder;
 import dev.tenon.api.media.encoder.MediaLayout;
+import dev.tenon.api.media.encoder.VisionKeys;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 
 /// An encoder of pictures or sounds in the place of an architecture: so that a companion file is placed as a model
@@ -14,13 +19,16 @@ import java.util.Optional;
 public final class EncoderArchitecture implements ModelArchitecture {
     private final MediaEncoder encoder;
     private final ModelConfig text;
+    private final int mostRows;
     private MediaLayout layout;
 
     /// @param encoder the encoder
     /// @param text hyperparameters of the model that reads its rows
-    public EncoderArchitecture(MediaEncoder encoder, ModelConfig text) {
+    /// @param mostRows most rows of a picture; 0 for as many as the model was trained with
+    public EncoderArchitecture(MediaEncoder encoder, ModelConfig text, int mostRows) {
         this.encoder = encoder;
         this.text = text;
+        this.mostRows = mostRows;
     }
 
     /// {@return the service that defines a model: an architecture, or the encoder for which it stands}
@@ -47,7 +55,7 @@ public final class EncoderArchitecture implements ModelArchitecture {
     /// Defines the encoder as a model whose context is what a step of it may need.
     @Override
     public ModelDefinition define(ModelSource source) {
-        EncoderDefinition defined = encoder.define(source, text);
+        EncoderDefinition defined = encoder.define(mostRows == 0 ? source : limited(source), text);
         layout = defined.layout();
         return new ModelDefinition(
                 ModelConfig.builder(encoder.id())
@@ -55,6 +63,13 @@ public final class EncoderArchitecture implements ModelArchitecture {
                         .embeddingLength(defined.width())
                         .build(),
                 defined.graph());
+    }
+
+    private ModelSource limited(ModelSource source) {
+        GgufMetadata metadata = source.metadata();
+        Map<String, GgufValue> values = new LinkedHashMap<>(metadata.values());
+        values.put("clip." + VisionKeys.MOST_ROWS, GgufValue.ofUint32(mostRows));
+        return new ModelSource(GgufMetadata.of(metadata.source(), values), source.tensors());
     }
 
     @Override

@@ -160,7 +160,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         return new CompanionEncoder(
                 name(),
                 loop,
-                ModelDigest.of(positions, List.of(file)),
+                ModelDigest.of(placer.role().toString(), List.of(file)),
                 new FileTensors(file, registry)::values,
                 axes,
                 budget);

@@ -204,7 +204,8 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
     private PlacedModel encoder(LoadRequest request, TensorTypes types, GgufFile text) {
         GgufFile file = GgufReader.open(request.companion().orElseThrow(), types);
         try {
-            ModelRole role = new ModelRole.Encoder(ModelConfig.readShape(source(text), NO_ROTATION));
+            ModelRole role = new ModelRole.Encoder(
+                    ModelConfig.readShape(source(text), NO_ROTATION), config.mostImageTokens(request.settings()));
             LoadRequest asked = EncoderRequest.of(request);
             PlacedModel encoder;
             try {

@@ -22,7 +22,8 @@ public sealed interface ModelRole {
     /// The encoder of a companion file.
     ///
     /// @param text hyperparameters of the model that reads its rows
-    record Encoder(ModelConfig text) implements ModelRole {}
+    /// @param mostRows most rows of a picture; 0 for as many as the model was trained with
+    record Encoder(ModelConfig text, int mostRows) implements ModelRole {}
 
     /// {@return how wide the rows are that come in the place of embeddings; 0 where none come}
     default int rowWidth() {
@@ -45,11 +46,11 @@ public sealed interface ModelRole {
                                 id,
                                 Decision.list(registry.architectures(), ModelArchitecture::id)));
             }
-            case Encoder(ModelConfig text) -> {
+            case Encoder(ModelConfig text, int mostRows) -> {
                 String id = projector(file.metadata());
                 List<MediaEncoder> installed = registry.all(MediaEncoder.class);
                 yield registry.service(MediaEncoder.class, id)
-                        .map(encoder -> new EncoderArchitecture(encoder, text))
+                        .map(encoder -> new EncoderArchitecture(encoder, text, mostRows))
                         .orElseThrow(() -> unknown(file, "encoder", id, Decision.list(installed, MediaEncoder::id)));
             }
         };

@@ -126,6 +126,13 @@ public record EngineConfig(
             0,
             Integer.MAX_VALUE,
             "MiB of host memory for what encoders made of the last pictures and sounds.");
+    private static final Setting IMAGE_TOKENS = Setting.integer(
+            "image.max.tokens",
+            0,
+            0,
+            Integer.MAX_VALUE,
+            "Most tokens of a picture, where its size decides how many it has; 0: as many as the model was trained with."
+                    + " Fewer take less time and memory, and show less.");
     private static final Setting WINDOWS = Setting.choice(
             "cache.windows",
             "on",
@@ -173,6 +180,7 @@ public record EngineConfig(
             PREFIX_FOLDER,
             WINDOWS,
             ENCODED,
+            IMAGE_TOKENS,
             SPECULATE,
             DRAFT_MODEL,
             UNUSED,
@@ -187,6 +195,7 @@ public record EngineConfig(
             DISK_STATES,
             WINDOWS,
             ENCODED,
+            IMAGE_TOKENS,
             KEEP,
             SPECULATE,
             DRAFT_MODEL,
@@ -358,6 +367,14 @@ public record EngineConfig(
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public long encodedBytes(Map<String, String> request) {
         return mebibytes(ENCODED, request);
+    }
+
+    /// {@return most tokens of a picture; 0 for as many as the model was trained with}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public int mostImageTokens(Map<String, String> request) {
+        return Integer.parseInt(find(OWNER, IMAGE_TOKENS, request).checked());
     }
 
     /// {@return where what was computed of prompts is on disk}
