@@ -177,6 +177,11 @@ final class SynthFamilies {
         Row gemma = new Row("gemma", 256000, 8192, 10000f, 1e-6f);
         gemma.put(all, "gemma-2b", new Size(18, 2048, 8, 1, 256, 16384), true);
         gemma.put(all, "gemma-7b", new Size(28, 3072, 16, 16, 256, 24576), true);
+        Row streams = new Row("gemma3n", 262144, 32768, 1e6f, 1e-6f).optional("blk.*.attn_v.weight");
+        streams.with(SynthKeys.gemma3n(30, 10, 8192))
+                .put(all, "gemma-3n-e2b", new Size(30, 2048, 8, 2, 256, 8192), true);
+        streams.with(SynthKeys.gemma3n(35, 15, 16384))
+                .put(all, "gemma-3n-e4b", new Size(35, 2048, 8, 2, 256, 16384), true);
     }
 
     private static void encoders(Map<String, SynthShape> all) {

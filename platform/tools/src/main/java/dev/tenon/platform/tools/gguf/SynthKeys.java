@@ -2,6 +2,7 @@ package dev.tenon.platform.tools.gguf;
 
 import dev.tenon.api.gguf.GgufType;
 import dev.tenon.api.gguf.GgufValue;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -15,7 +16,7 @@ final class SynthKeys {
 
     /// Sets a key.
     ///
-    /// @param value `Integer`, `Float`, `Boolean`, `String`, `long[]` or `boolean[]`
+    /// @param value `Integer`, `Float`, `Boolean`, `String`, `long[]`, `float[]` or `boolean[]`
     /// @return this
     SynthKeys put(String key, Object value) {
         keys.put(
@@ -26,6 +27,7 @@ final class SynthKeys {
                     case Boolean truth -> GgufValue.of(truth);
                     case String text -> GgufValue.of(text);
                     case long[] numbers -> GgufValue.ofInt32Array(numbers);
+                    case float[] numbers -> GgufValue.of(numbers);
                     case boolean[] truths -> new GgufValue(GgufType.ARRAY, GgufType.BOOL, truths);
                     default -> throw new IllegalArgumentException(key + " is " + value.getClass());
                 });
@@ -64,6 +66,25 @@ final class SynthKeys {
                 .put("embedding_length_per_layer_input", 256)
                 .put("final_logit_softcapping", 30f)
                 .map();
+    }
+
+    /// {@return the keys of a Gemma 3n: those of a small Gemma 4 with heads of one length, several residual streams,
+    /// and
+    ///     gates of which few stay in the first layers}
+    ///
+    /// @param layers number of layers
+    /// @param shared layers without keys and values, the last ones
+    /// @param width elements of the feed-forward layer
+    static Map<String, GgufValue> gemma3n(int layers, int shared, int width) {
+        float[] deviations = new float[layers];
+        // Those of a normal distribution beyond which 5 % lie.
+        Arrays.fill(deviations, 0, 10, 1.6448536f);
+        SynthKeys keys = new SynthKeys()
+                .put("altup.num_inputs", 4)
+                .put("altup.active_idx", 0)
+                .put("activation_sparsity_scale", deviations);
+        keys.keys.putAll(gemma4(layers, 5, shared, width, width));
+        return keys.map();
     }
 
     /// {@return the keys of layers of which some have attention, and the others a short convolution}

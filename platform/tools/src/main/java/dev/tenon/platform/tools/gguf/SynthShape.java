@@ -307,6 +307,7 @@ public record SynthShape(
             cut.replaceAll((key, value) -> switch (value.value()) {
                 case boolean[] each -> new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
                 case long[] each -> new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
+                case float[] each -> new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
                 // The last layers share, which are the first to go.
                 case Number last
                 when key.equals(SynthKeys.SHARED_KV) ->

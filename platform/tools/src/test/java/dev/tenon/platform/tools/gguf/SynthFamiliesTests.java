@@ -49,6 +49,8 @@ class SynthFamiliesTests {
         "mamba2-2.7b, 2702599680, 0, 27E2, card",
         "gemma-2b, 2506172416, 524288000, 1981.884416, report: without embeddings",
         "gemma-7b, 8537680896, 786432000, 7751.248896, report: without embeddings",
+        "gemma-3n-e2b, 4434658400, -20974080, 446E1, llama-bench: text alone; with keys and values that are not read",
+        "gemma-3n-e4b, 6834711280, -31461120, 687E1, llama-bench: text alone; with keys and values that are not read",
         "all-minilm-l6-v2, 22565376, -147840, 22.713216, its safetensors: with a pooler",
         "bge-small-en-v1.5, 33212160, -147840, 33.36, its safetensors: with a pooler",
         "bge-base-en-v1.5, 108891648, -590592, 109.48224, its safetensors: with a pooler",
