@@ -3,6 +3,7 @@ package dev.tenon.platform.cli.chat;
 import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.media.MediaKind;
+import dev.tenon.platform.chat.MediaPrompts;
 import dev.tenon.platform.cli.options.MediaFile;
 import dev.tenon.platform.core.control.UserFolders;
 import java.net.URI;
@@ -72,6 +73,7 @@ final class Attachments {
     ///     (`STATE-002`) if the model does not take it
     String attach(MediaFile file) {
         MediaPart part = file.part();
+        MediaPrompts.check(model, List.of(part));
         MediaFile.Decoded decoded = file.decode();
         int tokens = decoded.encode(model).tokens().length; // the engine remembers it for the message
         parts.add(part);

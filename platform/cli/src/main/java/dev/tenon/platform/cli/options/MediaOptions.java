@@ -23,14 +23,15 @@ public final class MediaOptions {
                 names = "--image",
                 required = true,
                 paramLabel = "FILE",
-                description = "Picture for the model: PNG, JPEG, WebP, GIF or BMP; may be repeated.")
+                description =
+                        "Picture for the model, PNG, JPEG, WebP, GIF or BMP, in the place of <__media__>; may be repeated.")
         Path image;
 
         @Option(
                 names = "--audio",
                 required = true,
                 paramLabel = "FILE",
-                description = "Sound for the model: WAV; may be repeated.")
+                description = "Sound for the model, WAV, in the place of <__media__>; may be repeated.")
         Path audio;
 
         MediaFile file() {

@@ -157,7 +157,7 @@ class AttachmentsTests {
         cli.engine.media = Set.of(MediaKind.SOUND);
         TestCli.Result result = chat("/image " + fox, "It?");
         assertEquals(1, result.status());
-        assertTrue(result.err().endsWith("[STATE-002]\n"), result.err());
+        assertTrue(result.err().contains("--mmproj") && result.err().endsWith("[STATE-002]\n"), result.err());
         assertEquals(0, cli.engine.requests.size());
         assertEquals(2, cli.run("run", "--image", "" + fox, "It?").status());
     }
