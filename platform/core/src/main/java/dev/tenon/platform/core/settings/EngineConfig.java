@@ -131,8 +131,10 @@ public record EngineConfig(
             0,
             0,
             Integer.MAX_VALUE,
-            "Most tokens of a picture, where its size decides how many it has; 0: as many as the model was trained with."
-                    + " Fewer take less time and memory, and show less.");
+            "Most tokens of a picture, where its size decides how many it has, at least 64; 0: as many as the model was"
+                    + " trained with. Fewer take less time and memory, and show less.");
+    /// Of fewer, the least that encoders make of a small picture may be more.
+    private static final int LEAST_IMAGE_TOKENS = 64;
     private static final Setting WINDOWS = Setting.choice(
             "cache.windows",
             "on",
@@ -374,7 +376,8 @@ public record EngineConfig(
     /// @param request values by name that override all others
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public int mostImageTokens(Map<String, String> request) {
-        return Integer.parseInt(find(OWNER, IMAGE_TOKENS, request).checked());
+        int tokens = Integer.parseInt(find(OWNER, IMAGE_TOKENS, request).checked());
+        return tokens == 0 ? 0 : Math.max(LEAST_IMAGE_TOKENS, tokens);
     }
 
     /// {@return where what was computed of prompts is on disk}
