@@ -57,7 +57,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -159,7 +158,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     private CompanionEncoder companionOf(boolean axes, long budget) {
         return new CompanionEncoder(
                 name(),
-                loop,
+                loop.alone(),
                 ModelDigest.of(placer.role().toString(), List.of(file)),
                 new FileTensors(file, registry)::values,
                 axes,
@@ -433,29 +432,14 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
 
     /// {@return the scales with which new sessions use the adapters}
     float[] initialScales() {
-        return scales(request.adapters().stream()
-                .collect(Collectors.toMap(LoadRequest.Adapter::name, LoadRequest.Adapter::scale)));
+        return AdapterScales.initial(request);
     }
 
     /// {@return the scale of each adapter, in their order}
     ///
     /// @param chosen scales by name
     float[] scales(Map<String, Float> chosen) {
-        List<String> names =
-                request.adapters().stream().map(LoadRequest.Adapter::name).toList();
-        float[] scales = new float[names.size()];
-        chosen.forEach((name, scale) -> {
-            int index = names.indexOf(name);
-            if (index < 0 || !Float.isFinite(scale)) {
-                throw new TenonException(
-                        ErrorCode.ARGUMENT,
-                        "Adapter " + name + " is asked for with scale " + scale + "; expected a finite number and one"
-                                + " of the adapters that the model was loaded with: "
-                                + (names.isEmpty() ? "none" : String.join(", ", names)));
-            }
-            scales[index] = scale;
-        });
-        return scales;
+        return AdapterScales.of(request, chosen);
     }
 
     @Override

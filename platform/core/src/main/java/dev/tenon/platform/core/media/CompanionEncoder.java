@@ -10,7 +10,7 @@ import dev.tenon.api.media.encoder.EncoderTensors;
 import dev.tenon.api.media.encoder.MediaLayout;
 import dev.tenon.api.text.Tokenizer;
 import dev.tenon.platform.core.placement.Placement;
-import dev.tenon.platform.core.steps.StepLoop;
+import dev.tenon.platform.core.steps.PlacementUse;
 import dev.tenon.platform.core.tuned.CodeDigest;
 import dev.tenon.platform.core.tuned.TunedIdentity;
 import java.nio.ByteBuffer;
@@ -25,7 +25,7 @@ import java.util.function.Consumer;
 /// made of the last ones. Safe for any thread.
 public final class CompanionEncoder {
     private final String name;
-    private final StepLoop loop;
+    private final PlacementUse encoder;
     private final String digest;
     private final EncoderTensors tensors;
     private final boolean axes;
@@ -33,20 +33,20 @@ public final class CompanionEncoder {
     private final Set<MediaKind> kinds;
 
     /// @param name of the companion file
-    /// @param loop where the encoder is placed
+    /// @param encoder where the encoder is placed
     /// @param digest tells companion files apart
     /// @param tensors of the companion file
     /// @param axes whether the model rotates along the axes of pictures
     /// @param budget most bytes of rows that are remembered
     public CompanionEncoder(
-            String name, StepLoop loop, String digest, EncoderTensors tensors, boolean axes, long budget) {
+            String name, PlacementUse encoder, String digest, EncoderTensors tensors, boolean axes, long budget) {
         this.name = name;
-        this.loop = loop;
+        this.encoder = encoder;
         this.digest = digest;
         this.tensors = tensors;
         this.axes = axes;
         this.cache = new EncodedCache(budget);
-        this.kinds = Set.of(loop.use(CompanionEncoder::kind));
+        this.kinds = Set.of(encoder.run(CompanionEncoder::kind));
     }
 
     private static MediaKind kind(Placement placement) {
@@ -125,7 +125,7 @@ public final class CompanionEncoder {
         if (known.isPresent()) {
             return known.get();
         }
-        return loop.use(placement -> cache.find(content).orElseGet(() -> {
+        return encoder.run(placement -> cache.find(content).orElseGet(() -> {
             // Other code may make other rows of it.
             String of = digest(hash -> hash.update(
                     (digest + CodeDigest.of(placement.services()) + content).getBytes(StandardCharsets.UTF_8)));

@@ -3,27 +3,22 @@ package dev.tenon.platform.core.steps;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.platform.core.placement.Placement;
-import dev.tenon.platform.core.placement.PlacingThread;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
-/// Runs the steps of a model, one after the other: each takes pending tokens of as many tasks as it
-/// has room for ([BatchStep]).
+/// Runs the steps of a model, one after the other: each takes pending tokens of as many tasks as it has room for
+/// ([BatchStep]).
 ///
-/// One thread drives the loop, however many sequences there are. In each step the tasks take their
-/// tokens on that thread, and are then queued again, pause or end ([SequenceTask]). No consumer is
-/// called here. An [evaluation][#evaluate] is driven by its calling thread where nobody else drives,
-/// which saves two hand-overs between threads. Sequences are shortened and moved only while nobody
-/// drives. All methods are safe for any thread.
+/// One thread drives the loop, however many sequences there are. In each step the tasks take their tokens on that
+/// thread, and are then queued again, pause or end ([SequenceTask]). No consumer is called here. An
+/// [evaluation][#evaluate] is driven by its calling thread where nobody else drives, which saves two hand-overs
+/// between threads. Sequences are shortened and moved only while nobody drives. All methods are safe for any thread.
 public final class StepLoop {
-    private static final long CHANGE_NANOS = 1_000_000;
-
     private final DriveLock lock = new DriveLock(this::wakeAfterChange);
     private final PlacedSequences placed;
-    private final Function<BooleanSupplier, Placement> source;
+    private final PlacementUse alone;
     private final TaskQueue tasks = new TaskQueue();
     private final Evaluators evaluators = new Evaluators();
     private final StepCosts costs;
@@ -41,7 +36,7 @@ public final class StepLoop {
     /// @param limits what bounds its steps
     public StepLoop(Placement placement, Function<BooleanSupplier, Placement> source, StepLimits limits) {
         this.placed = new PlacedSequences(lock, placement, limits);
-        this.source = source;
+        this.alone = new PlacementUse(lock, placed, source, this::requireOpen);
         this.costs = new StepCosts(placement.plan().states().isPresent());
         boolean whole = !placement.definition().graph().isCausal();
         this.step = new BatchStep(new BatchComposer(limits, whole, costs));
@@ -125,45 +120,9 @@ public final class StepLoop {
         task.await();
     }
 
-    /// Uses the placement while no step runs, and nobody else uses it. The model is placed first if it is not.
-    ///
-    /// @param use gets the placement; not without a result
-    /// @return what it gives
-    public <T> T use(Function<Placement, T> use) {
-        while (true) {
-            List<T> result = new ArrayList<>(1);
-            lock.exclusively(() -> {
-                requireOpen();
-                lock.drive();
-                try {
-                    if (placed.unplaced()) {
-                        place();
-                    }
-                    if (!placed.unplaced()) {
-                        result.add(use(placed.placement(), use));
-                    }
-                } finally {
-                    lock.release();
-                }
-            });
-            if (!result.isEmpty()) {
-                return result.getFirst();
-            }
-            LockSupport.parkNanos(CHANGE_NANOS); // a change goes first
-        }
-    }
-
-    private <T> T use(Placement placement, Function<Placement, T> use) {
-        lock.unlock();
-        try {
-            return use.apply(placement);
-        } finally {
-            lock.lock();
-        }
-    }
-
-    private void place() {
-        placed.place(() -> PlacingThread.run(() -> source.apply(lock::changesWait)), "the model was placed again");
+    /// {@return what uses the placement for something else than steps}
+    public PlacementUse alone() {
+        return alone;
     }
 
     /// Queues a paused task again.
@@ -263,7 +222,7 @@ public final class StepLoop {
         try {
             tasks.endOver(placed::settle);
             if (tasks.runnable() && placed.unplaced()) {
-                place();
+                alone.place();
             }
             if (tasks.runnable() && !placed.unplaced()) {
                 lock.othersWait(step.compose(tasks.queued(), placed, lock.changesWait()));
