@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.awt.image.BufferedImage;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -13,6 +14,7 @@ import java.lang.module.ModuleDescriptor.Requires;
 import java.lang.module.ModuleFinder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -21,6 +23,7 @@ import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -103,6 +106,42 @@ class RuntimeIT {
 
         assertEquals(0, result.exitStatus(), result.output());
         assertEquals(5, result.lines("token").size(), result.output());
+    }
+
+    @Test
+    void picturesNeedAModuleMore() throws Exception {
+        List<String> files = new ArrayList<>();
+        for (String format : List.of("png", "jpg", "gif", "bmp")) {
+            files.add(folder.resolve("a." + format).toString());
+            BufferedImage image = new BufferedImage(40, 30, BufferedImage.TYPE_INT_RGB);
+            assertTrue(ImageIO.write(image, format, new File(files.getLast())), format);
+        }
+        List<String> all = new ArrayList<>(modules());
+        all.add("java.desktop");
+
+        ChildJvm.Result refused = pictures(runtime, files);
+        assertEquals(0, refused.exitStatus(), refused.output());
+        List<String> lines = refused.lines("refused");
+        assertEquals(files.size(), lines.size(), refused.output());
+        assertTrue(
+                lines.stream()
+                        .allMatch(
+                                line -> line.contains("no working module java.desktop") && line.contains("MEDIA-001")),
+                refused.output());
+
+        ChildJvm.Result read = pictures(link(folder.resolve("more"), all), files);
+        assertEquals(0, read.exitStatus(), read.output());
+        assertEquals(files.size(), read.lines("read").size(), read.output());
+    }
+
+    private static ChildJvm.Result pictures(Path java, List<String> files) throws Exception {
+        String jars = Stream.concat(Jars.ours().stream(), Jars.libraries().stream())
+                .map(Path::toString)
+                .collect(Collectors.joining(File.pathSeparator, ChildJvm.testClasses() + File.pathSeparator, ""));
+        List<String> options =
+                new ArrayList<>(List.of("-Djava.awt.headless=true", "-cp", jars, PictureProgram.class.getName()));
+        options.addAll(files);
+        return ChildJvm.java(java, options);
     }
 
     @Test

@@ -15,10 +15,10 @@ import java.util.spi.ToolProvider;
 /// A Java runtime of the modules that are needed, made by `jlink`: of this JDK, or of another
 /// platform's modules.
 final class JavaRuntime {
-    /// What the distribution's jars use, and `jdk.management`, without which HotSpot is not
-    /// recognised.
-    private static final String MODULES = "java.base,java.logging,java.management,java.naming,java.net.http,java.xml,"
-            + "jdk.incubator.vector,jdk.management,jdk.unsupported";
+    /// What the distribution's jars use, `java.desktop`, without which pictures are not read, and
+    /// `jdk.management`, without which HotSpot is not recognised.
+    private static final String MODULES = "java.base,java.desktop,java.logging,java.management,java.naming,"
+            + "java.net.http,java.xml,jdk.incubator.vector,jdk.management,jdk.unsupported";
     private static final Pattern TARGET = Pattern.compile("(?m)^platform (\\S+)");
 
     private final String jmods;

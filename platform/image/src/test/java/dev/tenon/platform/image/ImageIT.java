@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ImageIT {
     private static final Path MODELS =
             Path.of("../launcher/src/main/dist/models").toAbsolutePath();
-    private static final long LARGEST = 55_000_000;
+    private static final long LARGEST = 66_000_000;
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     @TempDir
