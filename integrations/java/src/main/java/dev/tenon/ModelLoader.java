@@ -3,8 +3,11 @@ package dev.tenon;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.platform.core.control.ModelPurpose;
+import dev.tenon.platform.core.gguf.CompanionFile;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.nio.file.Path;
@@ -12,6 +15,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// How a model is loaded. Made by [Tenon#model(String)], for one thread.
@@ -26,7 +30,7 @@ public final class ModelLoader {
     private int requests = REQUESTS;
     private boolean embeddings;
     private Progress progress = (file, done, total) -> {};
-    private @Nullable Path companion;
+    private Function<Path, @Nullable Path> companion = file -> null;
     private @Nullable Engine engine;
 
     ModelLoader(String name) {
@@ -119,7 +123,20 @@ public final class ModelLoader {
     /// @param file GGUF file of the model's encoder, as its publisher calls it often `mmproj`
     /// @return this
     public ModelLoader companion(Path file) {
-        companion = Objects.requireNonNull(file, "file");
+        Objects.requireNonNull(file, "file");
+        companion = model -> file;
+        return this;
+    }
+
+    /// Has the model take pictures or sounds by the encoder that lies beside its file, where downloads put it.
+    ///
+    /// @return this
+    public ModelLoader companion() {
+        companion = model -> CompanionFile.beside(model)
+                .orElseThrow(() -> new TenonException(
+                        ErrorCode.IO,
+                        "Beside " + model + " lies no companion of it, an encoder of pictures or sounds. Name its file:"
+                                + " companion(Path)."));
         return this;
     }
 
@@ -146,14 +163,14 @@ public final class ModelLoader {
     /// Downloads the model if it is not on this machine, and loads it. Blocks.
     ///
     /// @return the model; the caller closes it
-    /// @throws dev.tenon.api.error.TenonException (`IO-001`, `IO-002`) if it cannot be had, and
+    /// @throws TenonException (`IO-001`, `IO-002`) if it or its companion cannot be had, and
     ///     why it cannot be loaded ([Engine#load])
     public Model load() {
         SharedEngine.Use use = engine == null ? SharedEngine.use() : new SharedEngine.Use(engine, () -> {});
         try {
             Path file = new ModelSource(use.engine(), progress).find(name);
             LoadRequest.Builder request =
-                    LoadRequest.builder(file).settings(settings).companion(companion);
+                    LoadRequest.builder(file).settings(settings).companion(companion.apply(file));
             how.accept(request);
             try (GgufFile opened =
                     GgufReader.open(file, TensorTypes.of(use.engine().formats()))) {

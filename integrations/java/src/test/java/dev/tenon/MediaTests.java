@@ -11,6 +11,7 @@ import dev.tenon.api.chat.ChatRequest;
 import dev.tenon.api.chat.ChatTurn;
 import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.media.MediaKind;
 import dev.tenon.platform.media.PictureBudget;
 import dev.tenon.platform.media.PictureReader;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -163,6 +165,21 @@ class MediaTests {
 
     private static String code(TextRequest request) {
         return assertThrows(TenonException.class, request::text).code();
+    }
+
+    @Test
+    void theCompanionBesideTheModelIsTaken() throws IOException {
+        Path both = Files.createDirectory(folder.resolve("both"));
+        String name = Seeing.write(both.resolve("seeing.gguf")).toString();
+        TenonException none = assertThrows(
+                TenonException.class, () -> Tenon.model(name).companion().load());
+        assertEquals("IO-001", none.code());
+        Files.copy(Seeing.COMPANION, both.resolve("mmproj-seeing.gguf"));
+        try (Model text = Tenon.load(name);
+                Model seeing = Tenon.model(name).companion().load()) {
+            assertEquals(Set.of(), text.loaded().media());
+            assertEquals(Set.of(MediaKind.PICTURE), seeing.loaded().media());
+        }
     }
 
     @Test
