@@ -34,7 +34,13 @@ public class TenonAutoConfiguration {
     Model tenonModel(TenonProperties properties) {
         ModelLoader loader = loader(properties.model(), properties);
         PropertyMapper map = PropertyMapper.get();
-        map.from(properties::companion).as(Path::of).to(loader::companion);
+        map.from(properties::companion).to(companion -> {
+            if (companion.equals("auto")) {
+                loader.companion();
+            } else {
+                loader.companion(Path.of(companion));
+            }
+        });
         map.from(properties::contextLength).to(loader::contextLength);
         map.from(properties::requests).to(loader::requests);
         if (properties.embeddings()) {

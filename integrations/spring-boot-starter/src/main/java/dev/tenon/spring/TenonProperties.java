@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /// @param model Model that is loaded at start: a file, owner/repo:Q8_0 of the hub, ollama:qwen3:0.6b,
 ///     an https address, or the name of one that was downloaded before. None without it.
 /// @param companion GGUF file with the encoder of pictures or sounds that belongs to the model
-///     (mmproj). Without it the model takes text alone.
+///     (mmproj); auto for the one beside it. Without it the model takes text alone.
 /// @param backend Backend that runs it, such as cpu-vector or cuda. The best one that is there by
 ///     default.
 /// @param contextLength Most tokens that a request and its answer have together. The model's own

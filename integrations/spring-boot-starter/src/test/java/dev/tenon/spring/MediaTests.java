@@ -38,6 +38,7 @@ import org.springframework.util.MimeTypeUtils;
 /// Pictures of messages, by a tiny model that was not trained.
 class MediaTests {
     private static final Path TEXT = Path.of("../../itest/golden/src/test/resources/golden/vision/gemma3.text.gguf");
+    private static final Path COMPANION = TEXT.resolveSibling("gemma3.mmproj.gguf");
     private static final String TEMPLATE = """
             {{ bos_token }}{% for message in messages %}<{{ message.role }}>
             {{ message.content }}
@@ -76,12 +77,16 @@ class MediaTests {
     }
 
     private static void run(boolean sees, Consumer<TenonChatModel> test) {
+        run(sees, COMPANION.toString(), test);
+    }
+
+    private static void run(boolean sees, String companion, Consumer<TenonChatModel> test) {
         ApplicationContextRunner runner = new ApplicationContextRunner()
                 .withConfiguration(
                         AutoConfigurations.of(TenonAutoConfiguration.class, TenonChatAutoConfiguration.class))
                 .withPropertyValues("tenon.model=" + model);
         if (sees) {
-            runner = runner.withPropertyValues("tenon.companion=" + TEXT.resolveSibling("gemma3.mmproj.gguf"));
+            runner = runner.withPropertyValues("tenon.companion=" + companion);
         }
         runner.run(beans -> {
             assertThat(beans.getBean(Model.class).loaded().media()).hasSize(sees ? 1 : 0);
@@ -140,6 +145,16 @@ class MediaTests {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("'https:'");
         });
+    }
+
+    @Test
+    void theCompanionBesideTheModelIsTaken() throws IOException {
+        Path beside = Files.copy(COMPANION, folder.resolve("mmproj-seeing.gguf"));
+        run(
+                true,
+                "auto",
+                chat -> assertThat(tokens(chat.call(prompt(png(red))))).isGreaterThan(tokens(chat.call(prompt())) + 8));
+        Files.delete(beside);
     }
 
     @Test
