@@ -50,7 +50,7 @@ final class KeptAnswers implements Answers {
     /// Between the parts of a file; in no argument, variable or name of a file.
     private static final String END = "\0";
     /// How far a file system's clock may be behind: some know even seconds only.
-    private static final long SLACK_MILLIS = 2000;
+    static final long SLACK_MILLIS = 2000;
 
     private final Home home;
     private final Map<String, String> environment;
