@@ -83,7 +83,7 @@ class TuneIT {
 
     @Test
     void whatWasFoundIsKeptUsedToldAndForgotten() throws Exception {
-        Installation.Result search = run(0, "tune", "-m", model, "-p", "16", "-n", "16", "--budget", "20s");
+        Installation.Result search = run(0, "tune", "-m", model, "-p", "16", "-n", "16", "--budget", "8s");
         assertTrue(search.out().contains("Kept: ") || search.out().contains("The defaults stay: "), search::toString);
         find("threads.claims=16");
         String told = bench();
