@@ -53,6 +53,7 @@ class EndpointUpdatesIT {
                 HttpResponse<String> tokens = server.send(server.post("/tokenize", "{\"content\":\"Once\"}"));
                 assertEquals(200, tokens.statusCode(), tokens::body);
                 others.incrementAndGet();
+                Thread.sleep(ServerTraffic.PAUSE);
             }
             return null;
         }));
@@ -161,6 +162,7 @@ class EndpointUpdatesIT {
             if (versions.lastIndexOf(version) != versions.length() - 1 || versions.isEmpty()) {
                 versions.append(version);
             }
+            Thread.sleep(ServerTraffic.PAUSE);
         }
         return versions.toString();
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -53,6 +54,9 @@ final class ServerTraffic implements AutoCloseable {
                 "model",
                 new Question("/v1/models/" + name(), null, body -> "loaded: " + body.contains("\"loaded\":true")));
     }
+
+    /// Before a client asks again: questions that are answered at once would take a core from the server's streams.
+    static final Duration PAUSE = Duration.ofMillis(10);
 
     private final RunningServer server;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -115,6 +119,7 @@ final class ServerTraffic implements AutoCloseable {
                 throw new AssertionError(name + ", request " + count + " failed", e);
             }
             answers.incrementAndGet(index);
+            Thread.sleep(PAUSE);
         }
         return count;
     }
