@@ -114,29 +114,32 @@ final class PtxFiles {
     /// @param module a module's name
     /// @param files opens the compressed file of a module, if there is one
     static Optional<String> read(String module, Function<String, Optional<InputStream>> files) {
-        return texts(module, files).map(texts -> PtxText.decode(String.join("\n", texts.getLast())));
+        return files.apply(module).map(file -> {
+            List<String> all = new ArrayList<>();
+            int first = append(all, file, files);
+            return PtxText.decode(String.join("\n", all.subList(first, all.size())));
+        });
     }
 
-    /// The lines of a module, after those of the modules before it.
-    private static Optional<List<List<String>>> texts(String module, Function<String, Optional<InputStream>> files) {
-        return files.apply(module).map(file -> {
-            List<String> lines;
-            try (InputStream in = new GZIPInputStream(file)) {
-                lines = new String(in.readAllBytes(), StandardCharsets.US_ASCII)
-                        .lines()
-                        .toList();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-            List<List<String>> texts = new ArrayList<>();
-            if (lines.getFirst().startsWith(BASE)) {
-                String base = lines.getFirst().substring(BASE.length());
-                texts.addAll(texts(base, files).orElseThrow());
-                lines = lines.subList(1, lines.size());
-            }
-            List<String> before = texts.stream().flatMap(List::stream).toList();
-            texts.add(RepeatedLines.putBack(before, lines));
-            return texts;
-        });
+    /// Appends the lines of the modules before a module, then its own.
+    ///
+    /// @return index of its first line
+    private static int append(List<String> all, InputStream file, Function<String, Optional<InputStream>> files) {
+        List<String> lines;
+        try (InputStream in = new GZIPInputStream(file)) {
+            lines = new String(in.readAllBytes(), StandardCharsets.US_ASCII)
+                    .lines()
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        if (lines.getFirst().startsWith(BASE)) {
+            String base = lines.getFirst().substring(BASE.length());
+            append(all, files.apply(base).orElseThrow(), files);
+            lines = lines.subList(1, lines.size());
+        }
+        int first = all.size();
+        RepeatedLines.putBack(all, lines);
+        return first;
     }
 }

@@ -72,12 +72,11 @@ final class RepeatedLines {
         return count;
     }
 
-    /// {@return all lines}
+    /// Appends all lines.
     ///
-    /// @param before lines of the other text
+    /// @param all lines of the other text
     /// @param lines from [#leaveOut]
-    static List<String> putBack(List<String> before, List<String> lines) {
-        List<String> all = new ArrayList<>(before);
+    static void putBack(List<String> all, List<String> lines) {
         for (String line : lines) {
             if (line.charAt(0) == MARK) {
                 int space = line.indexOf(' ');
@@ -90,6 +89,5 @@ final class RepeatedLines {
                 all.add(line);
             }
         }
-        return all.subList(before.size(), all.size());
     }
 }

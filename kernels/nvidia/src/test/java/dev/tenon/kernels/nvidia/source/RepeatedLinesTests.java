@@ -3,6 +3,7 @@ package dev.tenon.kernels.nvidia.source;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -14,7 +15,7 @@ class RepeatedLinesTests {
         List<String> lines = List.of("a", "b", "c", "a", "b", "x", "a", "b", "c", "a");
         List<String> packed = RepeatedLines.leaveOut(List.of(), lines);
         assertEquals(List.of("a", "b", "c", "a", "b", "x", "~6 4"), packed);
-        assertEquals(lines, RepeatedLines.putBack(List.of(), packed));
+        assertEquals(lines, putBack(List.of(), packed));
     }
 
     @Test
@@ -22,7 +23,7 @@ class RepeatedLinesTests {
         List<String> lines = List.of("a", "a", "a", "a", "a", "a", "a");
         List<String> packed = RepeatedLines.leaveOut(List.of(), lines);
         assertEquals(List.of("a", "~1 6"), packed);
-        assertEquals(lines, RepeatedLines.putBack(List.of(), packed));
+        assertEquals(lines, putBack(List.of(), packed));
     }
 
     @Test
@@ -31,7 +32,7 @@ class RepeatedLinesTests {
         List<String> lines = List.of("n", "q", "r", "s", "n");
         List<String> packed = RepeatedLines.leaveOut(before, lines);
         assertEquals(List.of("n", "~4 4"), packed, "with its own first line");
-        assertEquals(lines, RepeatedLines.putBack(before, packed));
+        assertEquals(lines, putBack(before, packed));
     }
 
     @Test
@@ -46,7 +47,13 @@ class RepeatedLinesTests {
             List<String> lines = text.subList(before.size(), text.size());
             List<String> packed = RepeatedLines.leaveOut(before, lines);
             assertTrue(packed.size() < lines.size());
-            assertEquals(lines, RepeatedLines.putBack(before, packed));
+            assertEquals(lines, putBack(before, packed));
         }
+    }
+
+    private static List<String> putBack(List<String> before, List<String> packed) {
+        List<String> all = new ArrayList<>(before);
+        RepeatedLines.putBack(all, packed);
+        return all.subList(before.size(), all.size());
     }
 }
