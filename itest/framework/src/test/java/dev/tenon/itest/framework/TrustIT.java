@@ -14,6 +14,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,19 +25,34 @@ import org.junit.jupiter.api.io.TempDir;
 class TrustIT {
     private static final String MODELS = "dev.tenon.models.qwen3";
 
+    private static final String LIST = "etc/trusted-bundles.txt";
+
+    /// An installation with the list of its bundles, which those of all tests get: they have the same bundles.
+    @TempDir
+    static Path listing;
+
+    private static Path list;
+
     @TempDir
     Path folder;
 
     private Installation any;
     private Installation listed;
 
-    @BeforeEach
-    void listWhatIsInstalled() throws Exception {
-        any = Installation.copy(folder);
-        listed = any.with("TENON_BUNDLES_TRUST", "listed");
-        Result trusted = any.tenon("bundles", "trust", "--installed");
+    @BeforeAll
+    static void listWhatIsInstalled() throws Exception {
+        Installation installation = Installation.copy(listing);
+        Result trusted = installation.tenon("bundles", "trust", "--installed");
         assertEquals(0, trusted.code(), trusted::toString);
         assertTrue(trusted.out().contains(MODELS + " 0.1.0"), trusted::toString);
+        list = installation.home().resolve(LIST);
+    }
+
+    @BeforeEach
+    void install() throws IOException {
+        any = Installation.copy(folder);
+        Files.copy(list, any.home().resolve(LIST));
+        listed = any.with("TENON_BUNDLES_TRUST", "listed");
     }
 
     private Path version(String version) throws IOException {
@@ -101,7 +117,7 @@ class TrustIT {
     void theDistributionRunsWhereSignaturesAreAskedAndTheEnvironmentDoesNotChangeThat() throws Exception {
         Path file = any.home().resolve("etc/dev.tenon.platform.bundles.cfg");
         Files.writeString(file, "\nbundles.trust = signed\n", StandardOpenOption.APPEND);
-        Files.delete(any.home().resolve("etc/trusted-bundles.txt"));
+        Files.delete(any.home().resolve(LIST));
         Result refused = any.with("TENON_BUNDLES_TRUST", "any")
                 .tenon("bundles", "install", version("0.5.0").toString());
         assertEquals(1, refused.code(), refused::toString);
