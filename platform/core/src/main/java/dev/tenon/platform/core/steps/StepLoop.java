@@ -207,7 +207,7 @@ public final class StepLoop {
         tasks.run(step.tasks());
     }
 
-    /// Runs the step without the lock. Its tasks end after the lock was released: who waits for them comes back at once.
+    /// Runs the step without the lock. Its tasks end after the lock was released: who waits comes back at once.
     private void step() {
         long begin = System.nanoTime();
         try {
