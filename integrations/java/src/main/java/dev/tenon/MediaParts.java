@@ -5,14 +5,12 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import java.io.IOException;
 import java.net.URI;
-import java.net.URLConnection;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.Locale;
-import java.util.Objects;
 
 /// Pictures and sounds that are not at hand as bytes. What a file is, its content says; nothing is fetched from a
 /// network.
@@ -37,9 +35,7 @@ public final class MediaParts {
                         ErrorCode.IO,
                         file + " has " + bytes + " bytes; expected at most " + MOST_BYTES + ". Make it smaller.");
             }
-            ByteBuffer content = ByteBuffer.wrap(Files.readAllBytes(file));
-            String type = URLConnection.guessContentTypeFromName(file.toString());
-            return new MediaPart(Objects.requireNonNullElse(type, ANY), content);
+            return new MediaPart(ANY, ByteBuffer.wrap(Files.readAllBytes(file)));
         } catch (IOException e) {
             throw new TenonException(ErrorCode.IO, file + " cannot be read: " + e, e);
         }
