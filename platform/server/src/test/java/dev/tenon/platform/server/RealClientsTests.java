@@ -12,6 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,8 +30,24 @@ class RealClientsTests {
     @Test
     void clientsOfNpmUnderstandTheServer() throws Exception {
         ClientProgram program = new ClientProgram(folder);
-        program.install(Path.of("src/test/clients"), "package.json", "clients.mjs");
+        program.install(Path.of("src/test/clients"), "package.json", "clients.mjs", "pictures.mjs");
         requireClean(program, "node", "clients.mjs");
+        SeeingEngine seeing = new SeeingEngine();
+        try (ServerFixture server = new ServerFixture(
+                Map.of("prefer.chat", SeeingEngine.class.getName()),
+                seeing::over,
+                b -> b.keys(ApiKeys.of(List.of("key"))))) {
+            assertEquals(0, program.run("node", "pictures.mjs", server.server.address()), program::output);
+        }
+        assertEquals(
+                Set.of(
+                        "openai chat",
+                        "openai responses",
+                        "anthropic messages",
+                        "ollama chat",
+                        "ai text",
+                        "langchain chat"),
+                seeing.asked);
     }
 
     /// Each has a class path of its own: they want different versions of the same libraries.

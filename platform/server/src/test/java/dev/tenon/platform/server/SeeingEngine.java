@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /// Has models take pictures and sounds: in prompts each is one word, in conversations they are left out and kept for
@@ -29,6 +30,9 @@ import java.util.stream.Stream;
 final class SeeingEngine implements ChatProvider {
     /// The turns of the last conversation.
     volatile List<ChatTurn> turns;
+
+    /// The texts of all last turns that had pictures or sounds.
+    final Set<String> asked = ConcurrentHashMap.newKeySet();
 
     /// {@return the engine with models that take pictures and sounds}
     ///
@@ -107,7 +111,11 @@ final class SeeingEngine implements ChatProvider {
         @Override
         public ChatPrompt prompt(ChatRequest request) {
             turns = request.turns();
-            return own.prompt(withoutMedia(request));
+            ChatRequest plain = withoutMedia(request);
+            if (!turns.getLast().media().isEmpty()) {
+                asked.add(plain.turns().getLast().text());
+            }
+            return own.prompt(plain);
         }
 
         private static ChatRequest withoutMedia(ChatRequest request) {
