@@ -178,7 +178,7 @@ class PicturesInPromptsTests {
         return last[0];
     }
 
-    /// The same text again, which runs the last tokens alone, and beside another.
+    /// The same text again, which runs the last tokens alone.
     private static void texts(LoadedModel model, Prompt prompt, String name) {
         List<Integer> first = new ArrayList<>();
         List<Integer> second = new ArrayList<>();
