@@ -96,7 +96,10 @@ class MediaContentTests {
         Path file = Files.write(folder.resolve("red.png"), Base64.getDecoder().decode(base64));
         ChatTurn expected = turn(RED);
         assertEquals(expected, turn(ImageContent.from("data:image/png;base64," + base64)));
-        assertEquals(expected, turn(ImageContent.from(file.toUri())));
+        ChatTurn read = turn(ImageContent.from(file.toUri()));
+        assertEquals(expected.text(), read.text());
+        assertEquals(
+                expected.media().getFirst().bytes(), read.media().getFirst().bytes());
         assertTrue(refused(Seeing.MODEL, ImageContent.from("https://example.org/cat.png"))
                 .contains("(image)"));
     }
