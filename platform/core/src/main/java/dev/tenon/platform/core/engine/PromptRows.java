@@ -20,6 +20,9 @@ final class PromptRows {
     /// @throws TenonException (`STATE-002`) if the rows are not for this model
     PromptRows(List<PromptMedia> media, int width, int mostTogether) {
         for (PromptMedia each : media) {
+            if (each.rows() == 0) {
+                continue;
+            }
             if (!(each instanceof EncodedMedia encoded)) {
                 throw refused("has a picture or sound that no model of this engine encoded");
             }
