@@ -271,7 +271,7 @@ class ReplaceIT {
         try (LoadedModel model = engine.load(request(1))) {
             Map<String, String> taken = Map.of(
                     "quant-formats", "format F32",
-                    "models-qwen3", "architecture qwen\\w+",
+                    "models-qwen3", "(architecture|encoder) [\\w.]+",
                     "backend-cpu-vector", "backend cpu-vector",
                     "platform-bench", "command (bench|tune)");
             for (Map.Entry<String, String> each : taken.entrySet()) {
