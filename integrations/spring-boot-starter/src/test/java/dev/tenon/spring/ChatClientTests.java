@@ -10,6 +10,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.springframework.ai.chat.client.ChatClient;
 import org.springframework.ai.chat.client.advisor.MessageChatMemoryAdvisor;
@@ -185,11 +186,13 @@ class ChatClientTests {
                     "gen_ai.server.time_to_first_token",
                     "gen_ai.server.time_per_output_token",
                     "gen_ai.client.operation")) {
-                assertThat(meters.get(name)
-                                .tag("gen_ai.request.model", Story.NAME)
-                                .timers())
-                        .as(name)
-                        .anySatisfy(timer -> assertThat(timer.count()).isEqualTo(2));
+                // An observation of a stream ends after its last part was told.
+                Awaitility.await()
+                        .untilAsserted(() -> assertThat(meters.get(name)
+                                        .tag("gen_ai.request.model", Story.NAME)
+                                        .timers())
+                                .as(name)
+                                .anySatisfy(timer -> assertThat(timer.count()).isEqualTo(2)));
             }
             assertThat(meters.get("tenon.tokens.per.second").summary().count()).isEqualTo(2);
             assertThat(meters.get("tenon.tokens")
