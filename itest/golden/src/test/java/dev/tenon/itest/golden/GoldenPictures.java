@@ -8,11 +8,35 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 
-/// The pictures of the golden files.
+/// The pictures of the golden files, and the models that see or hear.
 final class GoldenPictures {
+    private static final List<String> SEE = List.of(
+            "gemma3",
+            "qwen3vl",
+            "qwen35vl",
+            "qwen25vl",
+            "idefics3",
+            "internvl",
+            "llava",
+            "pixtral",
+            "kimivl",
+            "glm4v",
+            "llama4",
+            "gemma4v",
+            "lfm2",
+            "lfm2tile");
+    private static final List<String> HEAR = List.of("qwen2a", "ultravox", "voxtral");
+
     private GoldenPictures() {}
+
+    /// {@return the pairs of a text model and its companion, without the endings of their names}
+    static Stream<String> pairs() {
+        return Stream.concat(SEE.stream().map("vision/"::concat), HEAR.stream().map("audio/"::concat));
+    }
 
     static Picture picture(String name) {
         JsonNode of =

@@ -50,22 +50,6 @@ import org.junit.jupiter.api.TestFactory;
 /// Encoders of pictures and sounds give the truth of the golden files: what stands in a prompt, and the rows that the
 /// model reads.
 class MediaEncoderTests {
-    private static final List<String> MODELS = List.of(
-            "gemma3",
-            "qwen3vl",
-            "qwen35vl",
-            "qwen25vl",
-            "idefics3",
-            "internvl",
-            "llava",
-            "pixtral",
-            "kimivl",
-            "glm4v",
-            "llama4",
-            "gemma4v",
-            "lfm2",
-            "lfm2tile");
-    private static final List<String> SOUNDS = List.of("qwen2a", "ultravox", "voxtral");
     /// Whose truth has the class of a picture where the models were trained with it.
     private static final Set<String> CLASS_FIRST = Set.of("vision/internvl", "vision/llava");
 
@@ -101,9 +85,7 @@ class MediaEncoderTests {
     }
 
     private static Stream<DynamicTest> on(Machine machine) {
-        return Stream.concat(
-                        MODELS.stream().map("vision/"::concat), SOUNDS.stream().map("audio/"::concat))
-                .map(name -> DynamicTest.dynamicTest(name, () -> run(name, machine)));
+        return GoldenPictures.pairs().map(name -> DynamicTest.dynamicTest(name, () -> run(name, machine)));
     }
 
     private static void run(String name, Machine machine) throws IOException {

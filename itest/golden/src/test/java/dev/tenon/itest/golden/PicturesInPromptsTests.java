@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.GeneratedToken;
+import dev.tenon.api.engine.Generation;
 import dev.tenon.api.engine.GenerationListener;
 import dev.tenon.api.engine.GenerationRequest;
 import dev.tenon.api.engine.LoadRequest;
@@ -36,22 +37,6 @@ import org.junit.jupiter.api.TestFactory;
 /// steps
 /// are, and a second question about a picture runs only what is new.
 class PicturesInPromptsTests {
-    private static final List<String> SEEN = List.of(
-            "gemma3",
-            "qwen3vl",
-            "qwen35vl",
-            "qwen25vl",
-            "idefics3",
-            "internvl",
-            "llava",
-            "pixtral",
-            "kimivl",
-            "glm4v",
-            "llama4",
-            "gemma4v",
-            "lfm2",
-            "lfm2tile");
-    private static final List<String> HEARD = List.of("qwen2a", "ultravox", "voxtral");
     /// Whose logits are those of rows with the class of a picture after the patches, as models were not trained.
     private static final List<String> CLASS_LAST = List.of("vision/internvl", "vision/llava");
 
@@ -68,9 +53,7 @@ class PicturesInPromptsTests {
 
     @TestFactory
     Stream<DynamicTest> logitsAreTheTruth() {
-        return Stream.concat(
-                        SEEN.stream().map("vision/"::concat), HEARD.stream().map("audio/"::concat))
-                .map(name -> DynamicTest.dynamicTest(name, () -> run(name)));
+        return GoldenPictures.pairs().map(name -> DynamicTest.dynamicTest(name, () -> run(name)));
     }
 
     /// Collects the tokens of a reply.
@@ -145,6 +128,37 @@ class PicturesInPromptsTests {
                 assertArrayEquals(
                         whole.get(i), logits(model, Prompt.of(model, prompts.get(i))), name + " in pieces " + i);
             }
+        }
+    }
+
+    /// A prompt that ends with a row is run again from it.
+    @Test
+    void aReplyThatNobodyHeardLeavesThePromptAsItWas() throws Exception {
+        try (Engine engine = StandaloneEngine.create(Map.of());
+                LoadedModel model = engine.load(request("vision/gemma3").build());
+                Session session = model.newSession();
+                Session other = model.newSession()) {
+            PromptMedia picture = model.encode(GoldenPictures.picture("wide"));
+            int[] all = picture.tokens();
+            int rows =
+                    IntStream.range(0, all.length).filter(i -> all[i] < 0).max().orElseThrow() + 1;
+            GenerationRequest request = GREEDY.toBuilder()
+                    .prompt(Arrays.copyOf(all, rows))
+                    .media(List.of(picture))
+                    .build();
+            List<Integer> expected = new ArrayList<>();
+            other.generate(request, new Ids(expected));
+
+            Generation unheard = session.submit(request);
+            while (session.length() == rows) {
+                Thread.sleep(1);
+            }
+            session.cancel();
+            unheard.result().toCompletableFuture().get();
+            assertEquals(rows, session.length());
+            List<Integer> found = new ArrayList<>();
+            session.generate(GREEDY, new Ids(found));
+            assertEquals(expected, found);
         }
     }
 

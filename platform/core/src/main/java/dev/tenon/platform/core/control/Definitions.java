@@ -4,14 +4,19 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.Issue;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
+import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.GgufMetadata;
+import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,6 +57,17 @@ public final class Definitions {
             }
         }
         return Optional.empty();
+    }
+
+    /// {@return what architectures and encoders look at of a file}
+    ///
+    /// @param file the file
+    /// @param contextLength how long sequences may become; 0 for as long as the file says
+    /// @param rowWidth elements of the rows that come in the place of embeddings; 0 where none come
+    public static ModelSource source(GgufFile file, int contextLength, int rowWidth) {
+        Map<String, TensorInfo> tensors =
+                file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
+        return new ModelSource(file.metadata(), tensors, contextLength, rowWidth);
     }
 
     /// {@return the model that an architecture makes of a file}

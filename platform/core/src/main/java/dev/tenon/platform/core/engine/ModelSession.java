@@ -195,9 +195,9 @@ final class ModelSession implements Session, MeasuredSession {
         int unheard = usage.generatedTokens() - delivered;
         if (unheard > 0) {
             int length = Math.max(Math.max(1, now.task().kept()), sequence.length() - unheard);
-            int last = sequence.token(length - 1);
+            Runnable last = sequence.again(length - 1);
             model.loop().truncate(sequence, length - 1);
-            sequence.append(last); // pending, so that the next call can go on without a prompt
+            last.run(); // pending, so that the next call can go on without a prompt
         }
         return new Usage(
                 usage.promptTokens(),

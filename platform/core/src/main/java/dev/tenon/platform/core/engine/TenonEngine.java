@@ -11,17 +11,16 @@ import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
-import dev.tenon.api.gguf.TensorInfo;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.metrics.FinishedRequest;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.metrics.MetricsSource;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
-import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.text.Tokenizer;
+import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.control.EndpointSource;
 import dev.tenon.platform.core.control.ModelRegistries;
 import dev.tenon.platform.core.control.Selection;
@@ -46,8 +45,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -204,8 +201,7 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
     private PlacedModel encoder(LoadRequest request, TensorTypes types, GgufFile text) {
         GgufFile file = GgufReader.open(request.companion().orElseThrow(), types);
         try {
-            ModelRole role = new ModelRole.Encoder(
-                    ModelConfig.readShape(source(text), NO_ROTATION), config.mostImageTokens(request.settings()));
+            ModelRole role = encoderOf(text, request);
             LoadRequest asked = EncoderRequest.of(request);
             PlacedModel encoder;
             try {
@@ -226,16 +222,30 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
         }
     }
 
+    private ModelRole encoderOf(GgufFile text, LoadRequest request) {
+        ModelConfig read = ModelConfig.readShape(Definitions.source(text, 0, 0), NO_ROTATION);
+        return new ModelRole.Encoder(read, config.mostImageTokens(request.settings()));
+    }
+
+    /// {@return how wide the rows are that a model would read; 0 if it has no companion}
+    private int rowWidth(LoadRequest request, TensorTypes types, GgufFile text) {
+        if (request.companion().isEmpty()) {
+            return 0;
+        }
+        try (GgufFile file = GgufReader.open(request.companion().get(), types)) {
+            ModelArchitecture encoder = encoderOf(text, request).architecture(registry, file);
+            String name = file.path().getFileName().toString();
+            return Definitions.of(encoder, Definitions.source(file, 0, 0), name)
+                    .graph()
+                    .output()
+                    .width();
+        }
+    }
+
     private PlacedModel encoder(GgufFile file, LoadRequest asked, ModelRole role) {
         Placer placer = new Placer(registry, file, Adapters.none(), asked, role);
         return new PlacedModel(
                 placer, () -> config, new CompletableFuture<>(), System.nanoTime(), null, models::remove);
-    }
-
-    private static ModelSource source(GgufFile file) {
-        return new ModelSource(
-                file.metadata(),
-                file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity())));
     }
 
     /// Offers the services of some bundles instead of others'. Models that use the old ones are
@@ -295,7 +305,8 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
         TensorTypes types = TensorTypes.of(registry.formats());
         try (GgufFile file = GgufReader.open(request.path(), types);
                 Adapters adapters = Adapters.open(request, types, file)) {
-            return new Placer(registry, file, adapters, request, new ModelRole.Text(0)).explain(config);
+            ModelRole role = new ModelRole.Text(rowWidth(request, types, file));
+            return new Placer(registry, file, adapters, request, role).explain(config);
         }
     }
 

@@ -24,7 +24,6 @@ import dev.tenon.platform.core.tuned.TunedModel.Status;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -108,9 +107,7 @@ final class Decision implements AutoCloseable {
     }
 
     private ModelDefinition define() {
-        Map<String, TensorInfo> tensors =
-                file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
-        ModelSource source = new ModelSource(file.metadata(), tensors, contextLength(), role.rowWidth());
+        ModelSource source = Definitions.source(file, contextLength(), role.rowWidth());
         ModelDefinition defined =
                 Definitions.of(architecture, source, file.path().getFileName().toString());
         file.metadata().strings("tokenizer.ggml.tokens").ifPresent(tokens -> {

@@ -173,7 +173,7 @@ final class BatchComposer {
         if (count <= 0 && task.pending() > 0) {
             return false;
         }
-        rows = Math.min(rows, Math.max(0, first + count - Math.max(first, task.logitsFrom())));
+        rows = Math.max(0, first + count - Math.max(first, task.logitsFrom()));
         if (placed.states().keepsCheckpoints() && placed.supply().sharesPages(task)) {
             int stopped = stops.stop(task, count + proposed, placed.states().lastCheckpoint(sequence));
             rows = stopped < count ? Math.max(0, rows - (count - stopped)) : rows;
@@ -205,6 +205,9 @@ final class BatchComposer {
         SequenceRows rows = sequence.rows();
         for (int p = first; p < first + count; p++) {
             float[] row = rows.any() ? rows.row(p) : null;
+            if (row == null && sequence.token(p) < 0) {
+                throw new IllegalStateException("token " + p + " stands for a row that the sequence does not have");
+            }
             if (row != null) {
                 input.addToken(0, p, p >= task.logitsFrom(), row);
             } else if (p == sequence.length() - 1 && task.choice() != null && (task.mask() == null || masks)) {

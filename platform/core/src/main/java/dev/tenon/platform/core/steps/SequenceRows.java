@@ -22,15 +22,21 @@ final class SequenceRows {
         return !blocks.isEmpty();
     }
 
-    /// Adds rows of a block after the others.
+    /// Adds rows of a block after the others, or more of the last one.
     ///
-    /// @param index of the token of the first row that is added
-    /// @param first which one that is; those before it are there
-    void add(int index, RowBlock block, int first) {
-        if (first > 0) {
+    /// @param start index of the token of the block's first row
+    /// @param end index after the token of the last row that is there then
+    void add(int start, int end, RowBlock block) {
+        if (any() && blocks.getLast().start == start) {
             blocks.removeLast();
         }
-        blocks.add(new Placed(index - first, index - first + block.length(), block));
+        blocks.add(new Placed(start, end, block));
+    }
+
+    /// {@return what adds the row of a token again, if it has one, once it was cut off}
+    Runnable again(int index) {
+        Placed at = at(index);
+        return at == null ? () -> {} : () -> add(at.start, index + 1, at.block);
     }
 
     /// Forgets the rows whose tokens are gone.

@@ -147,7 +147,19 @@ public final class TokenSequence implements TokenHistory {
     /// @param block the rows
     /// @param first which of them the next token stands for; those before it are in the sequence already
     public void addRows(RowBlock block, int first) {
-        rows.add(length, block, first);
+        rows.add(length - first, length - first + block.length(), block);
+    }
+
+    /// {@return what appends a token again, with its row if it stands for one, once it was cut off}
+    ///
+    /// @param index of the token
+    public Runnable again(int index) {
+        int token = tokens[index];
+        Runnable row = rows.again(index);
+        return () -> {
+            row.run();
+            append(token);
+        };
     }
 
     /// {@return whether rows stand among its tokens}

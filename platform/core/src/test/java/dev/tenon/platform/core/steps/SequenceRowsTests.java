@@ -34,7 +34,7 @@ class SequenceRowsTests {
     @Test
     void rowsStandInTheirPlaces() {
         RowBlock block = block(6, 0, false);
-        rows.add(3, block, 0);
+        rows.add(3, 9, block);
         assertNull(rows.row(2));
         assertSame(block.row(0), rows.row(3));
         assertSame(block.row(5), rows.row(8));
@@ -44,8 +44,8 @@ class SequenceRowsTests {
 
     @Test
     void picturesTakeTheirLongerSideOfPlaces() {
-        rows.add(3, block(6, 2, false), 0); // 3 lines of 2
-        rows.add(10, block(4, 4, false), 0); // one line
+        rows.add(3, 9, block(6, 2, false)); // 3 lines of 2
+        rows.add(10, 14, block(4, 4, false)); // one line
         assertArrayEquals(new int[] {2, 2, 2, 0}, place(rows, 2));
         assertArrayEquals(new int[] {3, 3, 3, 0}, place(rows, 3));
         assertArrayEquals(new int[] {3, 4, 4, 0}, place(rows, 6));
@@ -58,7 +58,7 @@ class SequenceRowsTests {
 
     @Test
     void rowsThatSeeEachOtherAreNotCut() {
-        rows.add(3, block(6, 0, true), 0);
+        rows.add(3, 9, block(6, 0, true));
         assertFalse(rows.cutAt(3));
         assertTrue(rows.cutAt(4));
         assertTrue(rows.cutAt(8));
@@ -80,11 +80,11 @@ class SequenceRowsTests {
     @Test
     void aBlockThatWasCutGoesOn() {
         RowBlock block = block(6, 2, false);
-        rows.add(3, block, 0);
+        rows.add(3, 9, block);
         rows.cut(5);
         assertSame(block.row(1), rows.row(4));
         assertNull(rows.row(5), "another token may come here");
-        rows.add(5, block, 2);
+        rows.add(3, 9, block);
         assertSame(block.row(2), rows.row(5));
         assertArrayEquals(new int[] {3, 5, 4, 0}, place(rows, 8));
         rows.cut(3);
