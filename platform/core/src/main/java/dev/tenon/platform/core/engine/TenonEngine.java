@@ -201,7 +201,8 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
     private PlacedModel encoder(LoadRequest request, TensorTypes types, GgufFile text) {
         GgufFile file = GgufReader.open(request.companion().orElseThrow(), types);
         try {
-            ModelRole role = encoderOf(text, request);
+            ModelConfig read = ModelConfig.readShape(Definitions.source(text, 0, 0), NO_ROTATION);
+            ModelRole role = new ModelRole.Encoder(read, config.mostImageTokens(request.settings()));
             LoadRequest asked = EncoderRequest.of(request);
             PlacedModel encoder;
             try {
@@ -219,26 +220,6 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
         } catch (RuntimeException | Error e) {
             file.close();
             throw e;
-        }
-    }
-
-    private ModelRole encoderOf(GgufFile text, LoadRequest request) {
-        ModelConfig read = ModelConfig.readShape(Definitions.source(text, 0, 0), NO_ROTATION);
-        return new ModelRole.Encoder(read, config.mostImageTokens(request.settings()));
-    }
-
-    /// {@return how wide the rows are that a model would read; 0 if it has no companion}
-    private int rowWidth(LoadRequest request, TensorTypes types, GgufFile text) {
-        if (request.companion().isEmpty()) {
-            return 0;
-        }
-        try (GgufFile file = GgufReader.open(request.companion().get(), types)) {
-            ModelArchitecture encoder = encoderOf(text, request).architecture(registry, file);
-            String name = file.path().getFileName().toString();
-            return Definitions.of(encoder, Definitions.source(file, 0, 0), name)
-                    .graph()
-                    .output()
-                    .width();
         }
     }
 
@@ -296,7 +277,7 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
 
     /// Explains where a model would run now, and why.
     ///
-    /// @param request the model, and how it is to be placed
+    /// @param request the model, and how it is to be placed; without its companion
     /// @return the selections in the order in which they are made
     /// @throws TenonException if the file cannot be read
     public List<Selection> explain(LoadRequest request) {
@@ -305,8 +286,7 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
         TensorTypes types = TensorTypes.of(registry.formats());
         try (GgufFile file = GgufReader.open(request.path(), types);
                 Adapters adapters = Adapters.open(request, types, file)) {
-            ModelRole role = new ModelRole.Text(rowWidth(request, types, file));
-            return new Placer(registry, file, adapters, request, role).explain(config);
+            return new Placer(registry, file, adapters, request, new ModelRole.Text(0)).explain(config);
         }
     }
 
