@@ -13,12 +13,15 @@ import dev.tenon.platform.core.placement.Placement;
 import dev.tenon.platform.core.steps.PlacementUse;
 import dev.tenon.platform.core.tuned.CodeDigest;
 import dev.tenon.platform.core.tuned.TunedIdentity;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /// Encodes pictures or sounds for a model by the encoder of its companion file, one at a time, and remembers what it
@@ -31,6 +34,11 @@ public final class CompanionEncoder {
     private final boolean axes;
     private final EncodedCache cache;
     private final Set<MediaKind> kinds;
+    private final Map<String, Integer> namedTokens = new ConcurrentHashMap<>();
+    /// The placement that encoded last, and the digest of its code. Used by whoever uses the encoder.
+    private WeakReference<Placement> last = new WeakReference<>(null);
+
+    private String code;
 
     /// @param name of the companion file
     /// @param encoder where the encoder is placed
@@ -127,10 +135,10 @@ public final class CompanionEncoder {
         }
         return encoder.run(placement -> cache.find(content).orElseGet(() -> {
             // Other code may make other rows of it.
-            String of = digest(hash -> hash.update(
-                    (digest + CodeDigest.of(placement.services()) + content).getBytes(StandardCharsets.UTF_8)));
-            LaidMedia laid = new LaidMedia(
-                    placement, tokenizer, new RowTokens(HexFormat.of().parseHex(of)), axes);
+            String whole = digest + code(placement) + content;
+            String of = digest(hash -> hash.update(whole.getBytes(StandardCharsets.UTF_8)));
+            RowTokens ids = new RowTokens(HexFormat.of().parseHex(of));
+            LaidMedia laid = new LaidMedia(placement, tokenizer, ids, axes, namedTokens);
             try {
                 lay.lay(layout(placement), laid);
             } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
@@ -145,5 +153,14 @@ public final class CompanionEncoder {
             cache.put(content, encoded);
             return encoded;
         }));
+    }
+
+    /// It takes a while, and a placement stays for long.
+    private String code(Placement placement) {
+        if (last.get() != placement) {
+            code = CodeDigest.of(placement.services());
+            last = new WeakReference<>(placement);
+        }
+        return code;
     }
 }

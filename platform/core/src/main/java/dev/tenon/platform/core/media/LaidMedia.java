@@ -10,6 +10,7 @@ import dev.tenon.platform.core.steps.RowBlock;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /// Takes what a layout says of a picture or a sound, and encodes it. For one thread, and one picture or sound.
@@ -18,6 +19,7 @@ final class LaidMedia implements MediaPrompt {
     private final Tokenizer tokenizer;
     private final RowTokens ids;
     private final boolean axes;
+    private final Map<String, Integer> named;
     private final IntStream.Builder tokens = IntStream.builder();
     private final List<RowBlock> blocks = new ArrayList<>();
 
@@ -25,11 +27,13 @@ final class LaidMedia implements MediaPrompt {
     /// @param tokenizer of the model that reads the rows
     /// @param ids tokens for the rows
     /// @param axes whether the model rotates along the axes of pictures
-    LaidMedia(Placement placement, Tokenizer tokenizer, RowTokens ids, boolean axes) {
+    /// @param named ids of tokens that were asked for by name; grows
+    LaidMedia(Placement placement, Tokenizer tokenizer, RowTokens ids, boolean axes, Map<String, Integer> named) {
         this.placement = placement;
         this.tokenizer = tokenizer;
         this.ids = ids;
         this.axes = axes;
+        this.named = named;
     }
 
     @Override
@@ -41,12 +45,15 @@ final class LaidMedia implements MediaPrompt {
 
     @Override
     public void token(String token) {
+        tokens.add(named.computeIfAbsent(token, this::find));
+    }
+
+    private int find(String token) {
         int size = tokenizer.vocabularySize();
         for (int id = 0; id < size; id++) {
             if (tokenizer.piece(id).equals(token)
                     || new String(tokenizer.bytes(id), StandardCharsets.UTF_8).equals(token)) {
-                tokens.add(id);
-                return;
+                return id;
             }
         }
         throw new ModelFormatException(
