@@ -32,10 +32,13 @@ final class PlainOps {
                         && a.params().sinks().isEmpty()
                         && a.params().scoreBias().isEmpty();
             case CoreOp.Activate a -> a.activation() != Activation.GELU_ERF;
+            case CoreOp.Rope r ->
+                r.params().turns().isEmpty()
+                        && r.params().span() == r.params().ropeDim()
+                        && op.weights().stream().noneMatch(Weight::isView);
             case CoreOp.Embedding _,
                     CoreOp.RmsNorm _,
                     CoreOp.Linear _,
-                    CoreOp.Rope _,
                     CoreOp.Add _,
                     CoreOp.Multiply _,
                     CoreOp.Scale _,
