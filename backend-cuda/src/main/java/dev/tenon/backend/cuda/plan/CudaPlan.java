@@ -11,6 +11,7 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.TokenGenerator;
 import dev.tenon.api.device.Weights;
+import dev.tenon.api.device.WindowPages;
 import dev.tenon.backend.cuda.device.Closing;
 import dev.tenon.backend.cuda.device.CudaAllocator;
 import dev.tenon.backend.cuda.device.CudaContext;
@@ -164,6 +165,11 @@ public final class CudaPlan implements Plan {
     @Override
     public KvPages kvPages() {
         return runner.pages();
+    }
+
+    @Override
+    public Optional<WindowPages> windowPages() {
+        return runner.windowPages();
     }
 
     @Override

@@ -11,14 +11,19 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
+import dev.tenon.platform.core.control.ScheduledModel;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Whole models on the emulated Orin, through ring, command words and launch descriptors. Oracle:
 /// the float64 forward pass for numbers; that a board does the same is belief.
@@ -58,6 +63,29 @@ class EmulatedOrinTests extends GoldenContract {
                         name + " in chunks of " + chunk + ": NMSE " + error);
             }
         }
+    }
+
+    /// Steps of the kernels for many rows and for few.
+    @ParameterizedTest
+    @ValueSource(ints = {48, 7})
+    void layersWithAWindowKeepTheirWindowAlone(int chunk) {
+        int[] ids = IntStream.range(0, 200).map(i -> 3 + 7 * i % 250).toArray();
+        LoadRequest file = on(LoadRequest.of(GoldenData.larger("golden/models/gemma3.q4_0.gguf")));
+        List<float[]> logits = new ArrayList<>();
+        for (String windows : List.of("off", "on")) {
+            try (LoadedModel model = engine.load(file.toBuilder()
+                    .contextLength(512)
+                    .maxSequences(1)
+                    .maxBatchTokens(chunk)
+                    .settings(Map.of("cache.windows", windows, "prefix.states.mb", "0"))
+                    .build())) {
+                assertEquals(
+                        windows.equals("on"),
+                        ((ScheduledModel) model).scheduling().windowPages() > 0);
+                logits.add(last(model, ids));
+            }
+        }
+        assertArrayEquals(logits.get(0), logits.get(1));
     }
 
     @Test

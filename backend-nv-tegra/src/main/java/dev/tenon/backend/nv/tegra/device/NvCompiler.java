@@ -42,6 +42,11 @@ record NvCompiler(NvDevice device, DeviceTraits traits, Map<String, String> sett
     }
 
     @Override
+    public boolean keepsWindows() {
+        return true;
+    }
+
+    @Override
     public Plan compile(CompileRequest request) {
         PlanRequest wanted = PlanRequest.of(
                 request, List.of(), settings, traits, false, device.info().kind());

@@ -8,6 +8,7 @@ import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.Weights;
+import dev.tenon.api.device.WindowPages;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.run.PlanTurn;
 import dev.tenon.kernels.nvidia.run.StepRunner;
@@ -58,6 +59,11 @@ final class NvPlan implements Plan {
     @Override
     public KvPages kvPages() {
         return runner.pages();
+    }
+
+    @Override
+    public Optional<WindowPages> windowPages() {
+        return runner.windowPages();
     }
 
     @Override

@@ -29,7 +29,7 @@ import java.util.Optional;
 /// @param sinks the score of each head's sink, or null address
 /// @param bias what is added to scores by distance, or empty
 /// @param growth how queries are scaled by their position, or empty
-/// @param pages the page tables
+/// @param pages the page tables of the layer
 /// @param maxPages entries of a page table
 /// @param maxContext positions that a sequence can have
 /// @param mostSplits most pieces of a sequence's positions, up to 64
@@ -49,7 +49,7 @@ public record AttentionLaunches(
         Argument.Address sinks,
         Optional<Bias> bias,
         Optional<PositionScale> growth,
-        BufferSpec pages,
+        Argument.Address pages,
         int maxPages,
         long maxContext,
         int mostSplits,
@@ -157,7 +157,7 @@ public record AttentionLaunches(
                 heads == null ? Argument.Address.NULL : heads.table,
                 e.stepAt(e.layout.positions()),
                 e.stepAt(e.layout.sequences()),
-                pages.at(0),
+                pages,
                 maxPages,
                 keys.buffer().at(0),
                 values.buffer().at(0),
@@ -207,7 +207,7 @@ public record AttentionLaunches(
                 raw ? heads.table : none,
                 e.stepAt(e.layout.positions()),
                 e.stepAt(e.layout.sequences()),
-                pages.at(0),
+                pages,
                 maxPages,
                 keys.buffer().at(0),
                 values.buffer().at(0),
@@ -262,7 +262,7 @@ public record AttentionLaunches(
                 new Blocks(e.layout.tileCount(), op.headCountKv(), 1, BLOCK, length * TILE_BYTES),
                 e.at(q),
                 e.stepAt(e.layout.tiles()),
-                pages.at(0),
+                pages,
                 maxPages,
                 keys.buffer().at(0),
                 values.buffer().at(0),

@@ -11,6 +11,7 @@ import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.SelectedAttention;
+import dev.tenon.api.graph.WindowLayers;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.BufferSpec;
@@ -54,8 +55,13 @@ final class AttentionOps {
     private final ValuePool<Slot> pool;
     private final List<PlannedOp> ops;
     private final int pageCount;
+    /// Layers that have pages of their own, and how many of these there are.
+    private final WindowLayers windows;
+
+    private final int windowPageCount;
     private final BufferSpec pages;
     private final List<KvBuffer> cache = new ArrayList<>();
+    private final List<KvBuffer> windowCache = new ArrayList<>();
     /// Keys and values of each layer that an op appends to.
     private final Map<Integer, Layer> layers = new HashMap<>();
     /// What attention does with raw projections, by the id of its query value.
@@ -73,6 +79,7 @@ final class AttentionOps {
     private record Layer(KvBuffer keys, KvBuffer values) {}
 
     /// @param options limits of the plan
+    /// @param windows layers with a window
     /// @param traits the device
     /// @param buffers all memory
     /// @param weights memory of weights
@@ -80,6 +87,7 @@ final class AttentionOps {
     /// @param ops the ops planned so far; more are added
     AttentionOps(
             PlanOptions options,
+            WindowLayers windows,
             DeviceTraits traits,
             BufferList buffers,
             WeightList weights,
@@ -92,8 +100,9 @@ final class AttentionOps {
         this.pool = pool;
         this.ops = ops;
         this.pageCount = Math.toIntExact((options.kvTokens() + (long) KvBuffer.TOKENS - 1) / KvBuffer.TOKENS);
-        this.pages = buffers.add(
-                BufferSpec.Kind.PAGES, "page tables", Math.multiplyExact(4L * options.maxSequences(), pageCount));
+        this.windows = windows;
+        this.windowPageCount = windows.layers().isEmpty() ? 0 : options.windowPages(KvBuffer.TOKENS);
+        this.pages = buffers.add(BufferSpec.Kind.PAGES, "page tables", (windowPageCount > 0 ? 2 : 1) * tableBytes());
     }
 
     private static Support support(CoreOp.Attention a) {
@@ -109,17 +118,36 @@ final class AttentionOps {
                 : new Support(Support.Level.FAST, "kernel attention");
     }
 
+    private long tableBytes() {
+        return Math.multiplyExact(4L * options.maxSequences(), pageCount);
+    }
+
+    /// {@return whether a layer has window pages}
+    private boolean ofWindow(CoreOp.Attention a) {
+        return windowPageCount > 0 && windows.has(a.layer());
+    }
+
     /// {@return pages of the cache}
     int pageCount() {
         return pageCount;
     }
 
-    /// {@return the page tables}
+    /// {@return window pages; 0 where layers with a window keep all positions}
+    int windowPageCount() {
+        return windowPageCount;
+    }
+
+    /// {@return keys and values of the layers that have window pages, alternating}
+    List<KvBuffer> windowCache() {
+        return windowCache;
+    }
+
+    /// {@return the page tables, and after them those of window pages}
     BufferSpec pages() {
         return pages;
     }
 
-    /// {@return keys and values of the layers, alternating}
+    /// {@return keys and values of the other layers, alternating}
     List<KvBuffer> cache() {
         return cache;
     }
@@ -244,7 +272,7 @@ final class AttentionOps {
                 a.params().sinks().map(s -> weights.floats(s).at(0)).orElse(Argument.Address.NULL),
                 a.params().scoreBias().map(b -> bias(b, a.params().causal())),
                 Optional.ofNullable(scales.get(a.q().id())),
-                pages,
+                pages.at(ofWindow(a) ? tableBytes() : 0),
                 pageCount,
                 (long) pageCount * KvBuffer.TOKENS,
                 Integer.parseInt(PlanSettings.ATTENTION_SPLITS.in(options.settings())),
@@ -272,13 +300,17 @@ final class AttentionOps {
     private Layer layer(CoreOp.Attention a) {
         long keyBytes = a.headCountKv() * KvBuffer.TOKENS * KvBuffer.rowBytes(options.keyType(), a.keyLength());
         long valueBytes = a.headCountKv() * KvBuffer.TOKENS * KvBuffer.rowBytes(options.valueType(), a.valueLength());
-        return new Layer(kv("keys of layer " + a.layer(), keyBytes), kv("values of layer " + a.layer(), valueBytes));
+        boolean window = ofWindow(a);
+        return new Layer(
+                kv("keys of layer " + a.layer(), keyBytes, window),
+                kv("values of layer " + a.layer(), valueBytes, window));
     }
 
-    private KvBuffer kv(String purpose, long pageBytes) {
-        KvBuffer made = new KvBuffer(
-                buffers.add(BufferSpec.Kind.KV, purpose, Math.multiplyExact(pageBytes, (long) pageCount)), pageBytes);
-        cache.add(made);
+    private KvBuffer kv(String purpose, long pageBytes, boolean window) {
+        long count = window ? windowPageCount : pageCount;
+        KvBuffer made =
+                new KvBuffer(buffers.add(BufferSpec.Kind.KV, purpose, Math.multiplyExact(pageBytes, count)), pageBytes);
+        (window ? windowCache : cache).add(made);
         return made;
     }
 }

@@ -7,6 +7,7 @@ import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
+import dev.tenon.api.graph.WindowLayers;
 import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
@@ -90,7 +91,7 @@ public final class GraphPlanner {
                 ? Buckets.of(options.maxBatchTokens())
                 : StepLimits.maxLogitRows(options);
         this.readers = new Readers(this.graph);
-        this.attention = new AttentionOps(options, traits, buffers, weights, pool, ops);
+        this.attention = new AttentionOps(options, WindowLayers.of(this.graph), traits, buffers, weights, pool, ops);
         ExpertLaunches experts = new ExpertLaunches(linears, request.schedule());
         this.headOps = new HeadOps(pool, weights, buffers, experts, Buckets.of(options.maxBatchTokens()));
         this.adapterOps = new AdapterOps(pool, weights, linears, experts, readers);
@@ -128,6 +129,7 @@ public final class GraphPlanner {
                 output.selected,
                 maxLogitRows,
                 stateOps.states().isEmpty() ? 0 : options.stateSlots(),
+                attention.windowPageCount(),
                 adapterOps.factors());
         LaunchPlan plan = new LaunchPlan(limits, traits, ops, output, scratch, step);
         for (StepShape shape : limits.largest()) {
@@ -135,7 +137,15 @@ public final class GraphPlanner {
             buffers.grow(step, limits.layout(shape).bytes());
         }
         return new PlannedGraph(
-                plan, attention.pages(), buffers.list(), weights, attention.cache(), stateOps.states(), ownOps.texts());
+                plan,
+                attention.pages(),
+                buffers.list(),
+                weights,
+                attention.cache(),
+                attention.windowCache(),
+                WindowLayers.of(graph),
+                stateOps.states(),
+                ownOps.texts());
     }
 
     /// The rows that all tables of a kind have.

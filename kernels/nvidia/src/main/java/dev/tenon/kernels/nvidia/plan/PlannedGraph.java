@@ -1,6 +1,7 @@
 package dev.tenon.kernels.nvidia.plan;
 
 import dev.tenon.api.device.PlanReport;
+import dev.tenon.api.graph.WindowLayers;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.Constant;
 import dev.tenon.kernels.nvidia.DeviceFormat;
@@ -25,6 +26,8 @@ public final class PlannedGraph {
     private final List<DeviceWeight> matrices;
     private final List<Constant> constants;
     private final List<KvBuffer> cache;
+    private final List<KvBuffer> windowCache;
+    private final WindowLayers windows;
     private final List<KvBuffer> states;
     private final Map<String, String> texts;
 
@@ -32,7 +35,9 @@ public final class PlannedGraph {
     /// @param pages the buffer of the page tables
     /// @param buffers all memory that is needed, by id
     /// @param weights what is uploaded
-    /// @param cache keys and values of the layers, alternating
+    /// @param cache keys and values of the layers, alternating, without those that have window pages
+    /// @param windowCache keys and values of those, likewise
+    /// @param windows what they see
     /// @param states states of the ops that have one
     /// @param texts sources of other bundles' kernels, by file
     PlannedGraph(
@@ -41,6 +46,8 @@ public final class PlannedGraph {
             List<BufferSpec> buffers,
             WeightList weights,
             List<KvBuffer> cache,
+            List<KvBuffer> windowCache,
+            WindowLayers windows,
             List<KvBuffer> states,
             Map<String, String> texts) {
         this.plan = plan;
@@ -49,6 +56,8 @@ public final class PlannedGraph {
         this.matrices = weights.matrices();
         this.constants = weights.constants();
         this.cache = List.copyOf(cache);
+        this.windowCache = List.copyOf(windowCache);
+        this.windows = windows;
         this.states = List.copyOf(states);
         this.texts = Map.copyOf(texts);
     }
@@ -73,9 +82,19 @@ public final class PlannedGraph {
         return constants;
     }
 
-    /// {@return keys and values of the layers, alternating}
+    /// {@return keys and values of the layers, alternating, without those that have window pages}
     public List<KvBuffer> cache() {
         return cache;
+    }
+
+    /// {@return keys and values of the layers that have window pages, alternating}
+    public List<KvBuffer> windowCache() {
+        return windowCache;
+    }
+
+    /// {@return what layers with a window see}
+    public WindowLayers windows() {
+        return windows;
     }
 
     /// {@return states of the ops that have one}

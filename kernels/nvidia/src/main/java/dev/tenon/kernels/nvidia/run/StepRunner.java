@@ -5,6 +5,7 @@ import dev.tenon.api.device.StateSlots;
 import dev.tenon.api.device.StepCheck;
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
+import dev.tenon.api.device.WindowPages;
 import dev.tenon.api.text.TokenSampling;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.step.Buckets;
@@ -31,6 +32,7 @@ public final class StepRunner {
     private final StepSampling sampling;
     private final Rows result;
     private final KvPages pages;
+    private final Optional<WindowPages> windowPages;
     private final Optional<SequenceSlots> states;
 
     /// Makes a runner.
@@ -44,11 +46,17 @@ public final class StepRunner {
         this.check = limits.check();
         this.device = device;
         this.logits = device.logits();
-        this.tables = new PageTables(limits.pageCount());
+        this.tables = new PageTables(
+                limits.pageCount(), limits.windowPages() > 0 ? limits.options().maxSequences() : 0);
         this.sampling = new StepSampling(
                 device.sampled().isPresent() ? limits.maxSampledRows() : 0, planned.logitsWidth(), device.masks());
         this.result = new Rows(turn, logits, sampling, planned.logitsWidth(), limits.logitsSelected());
         this.pages = new CachePages(turn, device, planned.cache(), limits.pageCount());
+        this.windowPages = limits.windowPages() == 0
+                ? Optional.empty()
+                : Optional.of(new WindowPages(
+                        new CachePages(turn, device, planned.windowCache(), limits.windowPages()),
+                        planned.windows()::firstSeen));
         this.states = limits.stateSlots() == 0
                 ? Optional.empty()
                 : Optional.of(new SequenceSlots(turn, device, planned.states(), limits.stateSlots()));
@@ -67,6 +75,11 @@ public final class StepRunner {
     /// {@return the pages of the plan's cache}
     public KvPages pages() {
         return pages;
+    }
+
+    /// {@return the pages of layers with a window: [dev.tenon.api.device.Plan#windowPages]}
+    public Optional<WindowPages> windowPages() {
+        return windowPages;
     }
 
     /// {@return whether steps keep to masks: [dev.tenon.api.device.Plan#takesMasks]}

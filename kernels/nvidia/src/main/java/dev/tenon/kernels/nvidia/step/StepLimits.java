@@ -22,6 +22,7 @@ import java.util.List;
 /// @param maxLogitRows most rows that one run computes after `select_rows`; more need further runs with 0
 ///     rows
 /// @param stateSlots slots for states of sequences; 0 for a graph without states
+/// @param windowPages window pages; 0 where layers with a window keep all positions
 /// @param factors what rows weight the changes of adapters with; empty for a graph without adapters
 public record StepLimits(
         PlanOptions options,
@@ -34,6 +35,7 @@ public record StepLimits(
         boolean logitsSelected,
         int maxLogitRows,
         int stateSlots,
+        int windowPages,
         List<AdapterFactor> factors) {
     /// Takes a copy of the factors.
     public StepLimits {
@@ -49,7 +51,7 @@ public record StepLimits(
 
     /// {@return what checks the input of steps}
     public StepCheck check() {
-        return new StepCheck(options, KvBuffer.TOKENS, pageCount, vocabularySize, stateSlots);
+        return new StepCheck(options, KvBuffer.TOKENS, pageCount, vocabularySize, stateSlots, windowPages);
     }
 
     /// Checks that tables of positions have a vector for each token of some steps.

@@ -236,7 +236,7 @@ class StepLayoutTests {
     @Test
     void onlyChangedPagesTravel() {
         try (Arena arena = Arena.ofConfined()) {
-            PageTables tables = new PageTables(8);
+            PageTables tables = new PageTables(8, 0);
             MemorySegment memory = arena.allocate(2 * 8 * 4, 16);
             StepInput in = new StepInput();
             in.addSequence(new int[] {3, 5});
@@ -257,6 +257,23 @@ class StepLayoutTests {
             tables.write(in, 59, memory);
             assertEquals(8, tables.from());
             assertEquals(4, tables.bytes());
+        }
+    }
+
+    @Test
+    void tablesOfWindowPagesFollowTheOthers() {
+        try (Arena arena = Arena.ofConfined()) {
+            PageTables tables = new PageTables(2, 2);
+            MemorySegment memory = arena.allocate(2 * 2 * 2 * 4, 16);
+            StepInput in = new StepInput();
+            in.addSequence(new int[] {3, 5}, new int[] {0, 4}, StepInput.NO_SLOT, new float[0]);
+            in.addToken(1, 70, true);
+            in.addSequence(new int[] {6}, new int[] {2}, StepInput.NO_SLOT, new float[0]);
+            in.addToken(1, 7, true);
+            tables.write(in, 1, memory);
+            assertArrayEquals(new int[] {3, 5, 6, 0, 0, 4, 2, 0}, ints(memory, 0, 8));
+            assertEquals(0, tables.from());
+            assertEquals(7 * 4, tables.bytes());
         }
     }
 
