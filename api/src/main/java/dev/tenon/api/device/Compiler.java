@@ -23,6 +23,13 @@ public interface Compiler {
         return false;
     }
 
+    /// {@return whether plans give the logits of a sequence with the same bits alone, beside any others, and in steps
+    /// of
+    /// any size, where options ask for it ([PlanOptions#batchInvariant()]); if not, no options do}
+    default boolean batchInvariant() {
+        return false;
+    }
+
     /// Compiles a graph and binds its weights. The caller closes the plan, before the device and the
     /// weights.
     ///

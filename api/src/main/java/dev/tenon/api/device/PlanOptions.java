@@ -23,6 +23,7 @@ public final class PlanOptions {
     private final KvType keyType;
     private final KvType valueType;
     private final boolean fuse;
+    private final boolean batchInvariant;
     private final Map<String, String> settings;
 
     private PlanOptions(Builder builder) {
@@ -34,6 +35,7 @@ public final class PlanOptions {
         this.keyType = builder.keyType;
         this.valueType = builder.valueType;
         this.fuse = builder.fuse;
+        this.batchInvariant = builder.batchInvariant;
         this.settings = builder.settings;
     }
 
@@ -62,6 +64,7 @@ public final class PlanOptions {
         builder.keyType = keyType;
         builder.valueType = valueType;
         builder.fuse = fuse;
+        builder.batchInvariant = batchInvariant;
         builder.settings = settings;
         return builder;
     }
@@ -117,6 +120,12 @@ public final class PlanOptions {
         return fuse;
     }
 
+    /// {@return whether the logits of a sequence must have the same bits alone, beside any others, and in steps of any
+    /// size; only where [Compiler#batchInvariant()] says that plans can do it}
+    public boolean batchInvariant() {
+        return batchInvariant;
+    }
+
     /// {@return values of [Backend#settings()] by name; a backend ignores names that it does not
     /// know; unmodifiable}
     public Map<String, String> settings() {
@@ -133,6 +142,7 @@ public final class PlanOptions {
         private KvType keyType = KvType.F16;
         private KvType valueType = KvType.F16;
         private boolean fuse = true;
+        private boolean batchInvariant;
         private Map<String, String> settings = Map.of();
 
         private Builder(int kvTokens) {
@@ -207,6 +217,15 @@ public final class PlanOptions {
         /// @return this
         public Builder fuse(boolean allowed) {
             this.fuse = allowed;
+            return this;
+        }
+
+        /// Sets whether the bits of a row must not depend on the batch; false by default.
+        ///
+        /// @param needed whether
+        /// @return this
+        public Builder batchInvariant(boolean needed) {
+            this.batchInvariant = needed;
             return this;
         }
 

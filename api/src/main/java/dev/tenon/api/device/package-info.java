@@ -1,7 +1,7 @@
 /// Backends, devices, memory, compilation and compiled plans: what a backend bundle implements.
 ///
 /// Users import versions below 2; who implements a provider type, those below the next minor one.
-@Version("1.7.0")
+@Version("1.8.0")
 @Export
 @NullMarked
 package dev.tenon.api.device;

@@ -59,6 +59,11 @@ final class CudaCompiler implements Compiler {
     }
 
     @Override
+    public boolean batchInvariant() {
+        return true;
+    }
+
+    @Override
     public Plan compile(CompileRequest request) {
         PlanRequest planned =
                 PlanRequest.of(request, request.kernels(), settings, traits, kernels.canCompile(), "CUDA");

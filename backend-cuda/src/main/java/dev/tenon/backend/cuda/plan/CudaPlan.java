@@ -21,6 +21,7 @@ import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
 import dev.tenon.kernels.nvidia.run.PlanTurn;
 import dev.tenon.kernels.nvidia.run.StepRunner;
+import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -106,7 +107,7 @@ public final class CudaPlan implements Plan {
         StepGraphs graphs = own(new StepGraphs(
                 context, planned, launcher, memory.address(planned.step()), input.address(), logits, on(GRAPHS)));
         launcher.load(planned.repackModules());
-        graphs.load(usualShapes(planned));
+        graphs.load(usualShapes(planned.limits()));
         try (WeightUpload upload = new WeightUpload(context, memory, launcher, allocator, planned)) {
             upload.run(weights);
         }
@@ -122,13 +123,13 @@ public final class CudaPlan implements Plan {
     }
 
     /// Shapes whose kernels are loaded before the first step.
-    private List<StepShape> usualShapes(PlannedGraph planned) {
-        List<StepShape> usual = new ArrayList<>(List.of(new StepShape(1, 1, false)));
+    private List<StepShape> usualShapes(StepLimits limits) {
+        List<StepShape> usual = new ArrayList<>(List.of(limits.shape(1, 1, 1)));
         if (options.maxBatchTokens() > 1) {
-            usual.add(StepShape.of(options.maxBatchTokens(), 1, 1));
+            usual.add(limits.shape(options.maxBatchTokens(), 1, 1));
         }
-        if (planned.limits().maxSampledRows() > 0) {
-            usual.add(StepShape.sampling(1, 1));
+        if (limits.maxSampledRows() > 0) {
+            usual.add(limits.sampling(1, 1));
         }
         return usual;
     }

@@ -117,6 +117,63 @@ public abstract class BackendBatchContract extends BackendNumbersContract {
         }
     }
 
+    /// Of a backend whose compiler says that its plans can do it.
+    @TestFactory
+    Stream<DynamicTest> bitsDoNotDependOnTheBatchWhereThatIsAskedFor() {
+        assumeTrue(device().compiler().batchInvariant(), "the backend does not say that its plans can do it");
+        Stream<DynamicTest> byFormat = formats().stream()
+                .map(format -> DynamicTest.dynamicTest(format.id(), () -> {
+                    try (Model model = RandomModels.qwen3Like(14, format, Shape.smallFor(format))) {
+                        invariant(model, PlanOptions.KvType.F32);
+                    }
+                }));
+        return Stream.concat(
+                models(model -> kvTypes().stream().sorted().forEach(type -> invariant(model, type))), byFormat);
+    }
+
+    private void invariant(Model model, PlanOptions.KvType type) {
+        int[] lengths = {70, 41, 17, 5};
+        Settings settings = settings(70, lengths.length, 70).withKvType(type).withBatchInvariance();
+        try (PlanDriver driver = new PlanDriver(device(), model, settings)) {
+            int[][] tokens = new int[lengths.length][];
+            float[][][] alone = new float[lengths.length][][];
+            for (int s = 0; s < lengths.length; s++) {
+                tokens[s] = tokens(21 + s, lengths[s], model.vocabularySize());
+                alone[s] = fedInPieces(driver, tokens[s], lengths[s]);
+            }
+            for (int piece : new int[] {1, 4, 5, 17, 64}) {
+                assertArrayEquals(
+                        alone[0], fedInPieces(driver, tokens[0], piece), model.name() + " in pieces of " + piece);
+            }
+            Random random = new Random(25);
+            PlanDriver.Sequence[] sequences = new PlanDriver.Sequence[lengths.length];
+            Arrays.setAll(sequences, s -> driver.open());
+            while (sequences[0].length() < lengths[0]) {
+                List<Chunk> chunks = new ArrayList<>();
+                List<float[]> expected = new ArrayList<>();
+                for (int s = 0; s < lengths.length; s++) {
+                    int from = sequences[s].length();
+                    int to = Math.min(lengths[s], from + random.nextInt(random.nextBoolean() ? 2 : 18));
+                    if (to > from) {
+                        chunks.add(new Chunk(sequences[s], Arrays.copyOfRange(tokens[s], from, to), true));
+                        expected.addAll(List.of(alone[s]).subList(from, to));
+                    }
+                }
+                assertArrayEquals(
+                        expected.toArray(float[][]::new),
+                        chunks.isEmpty() ? new float[0][] : driver.step(chunks.toArray(Chunk[]::new)),
+                        model.name() + " beside others");
+            }
+        }
+    }
+
+    private static float[][] fedInPieces(PlanDriver driver, int[] tokens, int piece) {
+        PlanDriver.Sequence sequence = driver.open();
+        float[][] rows = driver.feed(sequence, tokens, piece);
+        driver.release(sequence);
+        return rows;
+    }
+
     @TestFactory
     Stream<DynamicTest> sequencesWithDifferentAdaptersMixInOneStep() {
         return formats().stream()

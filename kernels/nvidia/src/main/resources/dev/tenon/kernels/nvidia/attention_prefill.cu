@@ -86,10 +86,10 @@ template <int D> struct CacheQ8_0 {
 };
 
 template <class Keys, class Values, int D>
-DEVICE void attention(const float* q, const int4* tiles, const int* pages, int maxPages, const u8* kCache,
-                      const u8* vCache, void* out, bool halved, int heads, int kvHeads, float scale, int window,
-                      float softCap, const float* sinks, const int* lasts, float gain, int offset, int period,
-                      int chunk) {
+DEVICE void attention(const float* q, const int4* tiles, const int* positions, const int* pages, int maxPages,
+                      const u8* kCache, const u8* vCache, void* out, bool halved, int heads, int kvHeads, float scale,
+                      int window, float softCap, const float* sinks, const int* lasts, float gain, int offset,
+                      int period, int chunk) {
     extern __shared__ __align__(128) u8 shared[];
     constexpr u32 PAGE_BYTES = PAGE_TOKENS * D * 2;
     const float LOG2E = 1.4426950408889634f;
@@ -102,8 +102,9 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
     waitForInputs();
     launchDependents();
     int4 tile = tiles[blockIdx.x];
-    int firstRow = tile.x, rowCount = tile.y, firstPosition = tile.w;
+    int firstRow = tile.x, rowCount = tile.y;
     if (rowCount == 0) return;
+    int firstPosition = positions[firstRow];    // which chains of steps move on, unlike the tile
     const int* table = pages + (i64)tile.z * maxPages;
     // How many positions a row sees before and after its own; of an encoder's rows, half a window each.
     int before = window <= 0 ? 1 << 30 : lasts != nullptr ? window / 2 : window - 1;
@@ -267,13 +268,14 @@ DEVICE void attention(const float* q, const int4* tiles, const int* pages, int m
 
 #define TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)                                                                \
     extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS)                                                  \
-        attention_prefill_##NAME##_d##D(const float* q, const int4* tiles, const int* pages, int maxPages,           \
-             const u8* kCache, const u8* vCache, void* out, int halved, int heads, int kvHeads, float scale,         \
-             int window, float softCap, const float* sinks, const int* lasts, float gain, int offset, int period,    \
-             int chunk) {                                                                                            \
-        attention<KEYS<D>, VALUES<D>, D>(q, tiles, pages, maxPages, kCache, vCache, out, halved, heads, kvHeads,     \
-                                         scale, window, softCap, PLAIN ? nullptr : sinks, PLAIN ? nullptr : lasts,   \
-                                         PLAIN ? 0.f : gain, offset, period, PLAIN ? 0 : chunk);                     \
+        attention_prefill_##NAME##_d##D(const float* q, const int4* tiles, const int* positions, const int* pages,   \
+             int maxPages, const u8* kCache, const u8* vCache, void* out, int halved, int heads, int kvHeads,        \
+             float scale, int window, float softCap, const float* sinks, const int* lasts, float gain, int offset,   \
+             int period, int chunk) {                                                                                \
+        attention<KEYS<D>, VALUES<D>, D>(q, tiles, positions, pages, maxPages, kCache, vCache, out, halved, heads,   \
+                                         kvHeads, scale, window, softCap, PLAIN ? nullptr : sinks,                   \
+                                         PLAIN ? nullptr : lasts, PLAIN ? 0.f : gain, offset, period,                \
+                                         PLAIN ? 0 : chunk);                                                         \
     }
 #define TENON_ATTENTION_ENTRY(NAME, KEYS, VALUES, D) TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)
 

@@ -64,6 +64,11 @@ public final class CpuCompiler implements Compiler {
     }
 
     @Override
+    public boolean batchInvariant() {
+        return true;
+    }
+
+    @Override
     public Plan compile(CompileRequest request) {
         PlanOptions options = request.options();
         boolean warming = kernels.vector() && "on".equals(options.settings().get(WARMUP));

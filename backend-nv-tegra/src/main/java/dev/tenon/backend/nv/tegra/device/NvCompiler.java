@@ -47,6 +47,11 @@ record NvCompiler(NvDevice device, DeviceTraits traits, Map<String, String> sett
     }
 
     @Override
+    public boolean batchInvariant() {
+        return true;
+    }
+
+    @Override
     public Plan compile(CompileRequest request) {
         PlanRequest wanted = PlanRequest.of(
                 request, List.of(), settings, traits, false, device.info().kind());
@@ -63,7 +68,12 @@ record NvCompiler(NvDevice device, DeviceTraits traits, Map<String, String> sett
             throw device.code().refusal(missing);
         }
         int most = wanted.options().maxBatchTokens();
-        device.code().prepare(modules(planned, List.of(new StepShape(1, 1, false), StepShape.of(most, 1, 1))));
+        device.code()
+                .prepare(modules(
+                        planned,
+                        List.of(
+                                planned.limits().shape(1, 1, 1),
+                                planned.limits().shape(most, 1, 1))));
         return new NvPlan(planned, request.weights(), device);
     }
 

@@ -41,6 +41,7 @@ public final class PlanDriver implements AutoCloseable {
     /// @param keyType element type of the cached keys
     /// @param valueType element type of the cached values
     /// @param fuse whether ops may be fused
+    /// @param batchInvariant whether bits must not depend on the batch
     /// @param kernels kernels of other bundles
     public record Settings(
             int maxTokens,
@@ -49,6 +50,7 @@ public final class PlanDriver implements AutoCloseable {
             PlanOptions.KvType keyType,
             PlanOptions.KvType valueType,
             boolean fuse,
+            boolean batchInvariant,
             Collection<KernelProvider> kernels) {
         /// {@return settings with a float32 cache, fusion and no further kernels}
         ///
@@ -57,14 +59,19 @@ public final class PlanDriver implements AutoCloseable {
         /// @param positions positions that each sequence may reach
         public static Settings of(int maxTokens, int maxSequences, int positions) {
             PlanOptions.KvType type = PlanOptions.KvType.F32;
-            return new Settings(maxTokens, maxSequences, positions, type, type, true, List.of());
+            return new Settings(maxTokens, maxSequences, positions, type, type, true, false, List.of());
         }
 
         /// {@return the same with fusion switched on or off}
         ///
         /// @param on whether ops may be fused
         public Settings withFuse(boolean on) {
-            return new Settings(maxTokens, maxSequences, positions, keyType, valueType, on, kernels);
+            return new Settings(maxTokens, maxSequences, positions, keyType, valueType, on, batchInvariant, kernels);
+        }
+
+        /// {@return the same for a plan whose bits do not depend on the batch}
+        public Settings withBatchInvariance() {
+            return new Settings(maxTokens, maxSequences, positions, keyType, valueType, fuse, true, kernels);
         }
 
         /// {@return the same with another cache type}
@@ -79,14 +86,15 @@ public final class PlanDriver implements AutoCloseable {
         /// @param keys element type of the cached keys
         /// @param values element type of the cached values
         public Settings withKvTypes(PlanOptions.KvType keys, PlanOptions.KvType values) {
-            return new Settings(maxTokens, maxSequences, positions, keys, values, fuse, kernels);
+            return new Settings(maxTokens, maxSequences, positions, keys, values, fuse, batchInvariant, kernels);
         }
 
         /// {@return the same with kernels of other bundles}
         ///
         /// @param providers who offers them
         public Settings withKernels(Collection<KernelProvider> providers) {
-            return new Settings(maxTokens, maxSequences, positions, keyType, valueType, fuse, providers);
+            return new Settings(
+                    maxTokens, maxSequences, positions, keyType, valueType, fuse, batchInvariant, providers);
         }
 
         public CompileRequest request(Model model, int kvTokens) {
@@ -96,6 +104,7 @@ public final class PlanDriver implements AutoCloseable {
                     .keyType(keyType)
                     .valueType(valueType)
                     .fuse(fuse)
+                    .batchInvariant(batchInvariant)
                     .build();
             return CompileRequest.builder(model.graph(), model.weights(), options)
                     .kernels(kernels)

@@ -85,6 +85,11 @@ public final class ReferenceBackend implements Backend {
         }
 
         @Override
+        public boolean batchInvariant() {
+            return true;
+        }
+
+        @Override
         public Compiler compiler() {
             return this;
         }

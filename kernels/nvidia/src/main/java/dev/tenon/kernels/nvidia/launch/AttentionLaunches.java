@@ -190,7 +190,7 @@ public record AttentionLaunches(
     private void attend(Emission e, boolean raw) {
         int rows = e.rows(q);
         int groups = groups();
-        int splits = splits(e, groups, rows);
+        int splits = splits(e, groups, e.batchInvariant ? 1 : rows);
         boolean deep = raw && e.shape.deep() && deepFrom(e.traits) < Integer.MAX_VALUE;
         int block = deep && op.keyLength() == 64 ? DEEP_BLOCK : block();
         Argument.Address none = Argument.Address.NULL;
@@ -262,6 +262,7 @@ public record AttentionLaunches(
                 new Blocks(e.layout.tileCount(), op.headCountKv(), 1, BLOCK, length * TILE_BYTES),
                 e.at(q),
                 e.stepAt(e.layout.tiles()),
+                e.stepAt(e.layout.positions()),
                 pages,
                 maxPages,
                 keys.buffer().at(0),

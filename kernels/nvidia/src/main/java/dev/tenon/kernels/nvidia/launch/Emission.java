@@ -34,6 +34,9 @@ public final class Emission {
 
     public final StepShape shape;
     public final StepLayout layout;
+    /// Whether the bits of a row must not depend on what else the step has.
+    final boolean batchInvariant;
+
     final DeviceTraits traits;
     final Scratch scratch;
     private final BufferSpec stepBuffer;
@@ -50,6 +53,7 @@ public final class Emission {
     Emission(LaunchPlan plan, StepShape shape, LaunchPlan.Needs needs) {
         this.shape = shape;
         this.layout = plan.limits().layout(shape);
+        this.batchInvariant = plan.limits().options().batchInvariant();
         this.traits = plan.traits();
         this.scratch = plan.scratch();
         this.stepBuffer = plan.step();

@@ -8,6 +8,7 @@ import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.launch.LinearLaunches.Norm;
 import dev.tenon.kernels.nvidia.source.KernelModule;
+import dev.tenon.kernels.nvidia.step.StepLimits;
 import java.util.Map;
 
 /// Writes down the launches of experts. Steps of few rows multiply with the matrices of each token's own experts;
@@ -211,11 +212,12 @@ public final class ExpertLaunches {
                     out);
             return;
         }
-        MvGeometry g = geometry(e, w, w.cols(), schedule.rows(), matrices.rows(), splits(e, rows * used, matrices));
+        int splits = splits(e, rows * used, matrices);
+        MvGeometry g = geometry(e, w, w.cols(), schedule.rows(), matrices.rows(), splits);
         e.launch(
                 module("experts.cu", w, g),
                 "expert_linear_" + w.format().id(),
-                new Blocks(splits(e, rows * used, matrices), used, rows, g.block(), g.sharedBytes()),
+                new Blocks(splits, used, rows, g.block(), g.sharedBytes()),
                 w.at(),
                 e.at(x),
                 Norm.weight(norm),
@@ -339,7 +341,8 @@ public final class ExpertLaunches {
 
     /// Blocks that share the rows of one expert: all together two on each multiprocessor, where there are enough rows.
     private static int splits(Emission e, int parts, Matrices matrices) {
-        return Math.clamp((2L * e.traits.multiprocessors() + parts - 1) / parts, 1, matrices.rows());
+        int shared = e.batchInvariant ? Math.min(parts, StepLimits.INVARIANT_ROWS) : parts;
+        return Math.clamp((2L * e.traits.multiprocessors() + shared - 1) / shared, 1, matrices.rows());
     }
 
     private MvGeometry geometry(Emission e, DeviceWeight weight, int cols, int weightRows, int allRows, int splits) {

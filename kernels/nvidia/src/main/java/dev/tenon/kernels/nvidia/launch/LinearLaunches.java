@@ -229,7 +229,7 @@ public final class LinearLaunches {
         int tokenTiles = (rows + FLOAT_TILE - 1) / FLOAT_TILE;
         int rowTiles = (p.weight.rows() + FLOAT_TILE - 1) / FLOAT_TILE;
         int tiles = tokenTiles * rowTiles;
-        int splits = Math.clamp(e.traits.multiprocessors() / tiles, 1, mostSplits);
+        int splits = Math.clamp(e.traits.multiprocessors() / (e.batchInvariant ? rowTiles : tiles), 1, mostSplits);
         boolean split = splits > 1;
         Argument.Address out = e.out(p.out);
         e.launch(
@@ -472,9 +472,10 @@ public final class LinearLaunches {
         }
         int tokenTiles = (rows + tokens - 1) / tokens;
         long tiles = (long) rowTiles * tokenTiles;
-        long blocks = rows <= 128 ? 2L * multiprocessors : 3L * multiprocessors / 2;
+        long sharing = e.batchInvariant ? rowTiles : tiles;
+        long blocks = rows <= 256 || e.batchInvariant ? 2L * multiprocessors : 3L * multiprocessors / 2;
         int splits = 1;
-        while (2 * splits <= mostSplits && 2 * splits * tiles <= blocks && 2 * splits <= (cols + 255) / 256) {
+        while (2 * splits <= mostSplits && 2 * splits * sharing <= blocks && 2 * splits <= (cols + 255) / 256) {
             splits *= 2;
         }
         return new Grid(rowTiles, tokens, tokenTiles, splits, splits * tiles <= multiprocessors);

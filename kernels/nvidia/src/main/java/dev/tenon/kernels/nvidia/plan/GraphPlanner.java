@@ -73,7 +73,7 @@ public final class GraphPlanner {
 
     private GraphPlanner(PlanRequest request) {
         this.graph = FusedOpFilter.expandUnfit(request.graph(), request.weights(), request.formats());
-        this.options = request.options();
+        this.options = request.options().batchInvariant() ? wide(request.options()) : request.options();
         this.traits = request.traits();
         this.ownOps = new OwnOps(request.ownOps());
         this.weights = new WeightList(request.weights(), request.formats(), buffers);
@@ -82,7 +82,7 @@ public final class GraphPlanner {
                 request.schedule(),
                 tensorCores,
                 Integer.parseInt(PlanSettings.MATRIX_SPLITS.in(options.settings())),
-                request.libraries());
+                options.batchInvariant() ? Map.of() : request.libraries());
         this.scratch = Scratch.of(buffers);
         this.step = buffers.add(BufferSpec.Kind.STEP, "step input", 0);
         this.pool = new ValuePool<>(this.graph.ops(), List.of(this.graph.output()), this::slot);
@@ -102,6 +102,14 @@ public final class GraphPlanner {
                 .filter(r -> r > 0)
                 .min()
                 .orElse(0);
+    }
+
+    /// Options of steps that have at least as many rows as those whose bits do not depend on the batch are planned
+    /// with.
+    private static PlanOptions wide(PlanOptions options) {
+        return options.toBuilder()
+                .maxBatchTokens(Math.max(StepLimits.INVARIANT_ROWS, options.maxBatchTokens()))
+                .build();
     }
 
     /// Plans a graph.
@@ -237,16 +245,17 @@ public final class GraphPlanner {
     }
 
     /// {@return whether a layer of attention takes many rows in tiles: where what reads it takes float16, or is a gate
-    /// behind it, and no product of float32 weights, which would be rounded more than without}
+    /// behind it; not for float32 weights, nor for what only selects rows, which would be rounded more}
     boolean tiled(CoreOp.Attention a) {
         return hasSmallestTiles(a)
                 && (takenAsF16(a.out())
                         || tensorCores
                                 && readers.all(
                                         a.out(),
-                                        op -> NvidiaOps.row(op)
-                                                .reading()
-                                                .product(op, a.out())
-                                                .isEmpty()));
+                                        op -> !(op instanceof CoreOp.SelectRows)
+                                                && NvidiaOps.row(op)
+                                                        .reading()
+                                                        .product(op, a.out())
+                                                        .isEmpty()));
     }
 }

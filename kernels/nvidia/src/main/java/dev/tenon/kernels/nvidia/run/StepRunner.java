@@ -8,7 +8,6 @@ import dev.tenon.api.device.StepResult;
 import dev.tenon.api.device.WindowPages;
 import dev.tenon.api.text.TokenSampling;
 import dev.tenon.kernels.nvidia.plan.PlannedGraph;
-import dev.tenon.kernels.nvidia.step.Buckets;
 import dev.tenon.kernels.nvidia.step.PageTables;
 import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
@@ -131,7 +130,7 @@ public final class StepRunner {
             result.keep(0, first);
             for (int done = first; done < wanted; ) {
                 int count = Math.min(wanted - done, limits.maxLogitRows());
-                run(new StepShape(0, Buckets.of(count), false), input, done, count, false);
+                run(new StepShape(0, limits.bucket(count), false), input, done, count, false);
                 result.keep(done, count);
                 done += count;
             }

@@ -99,7 +99,7 @@ public final class StepLayout {
         return lasts;
     }
 
-    /// {@return offset of `tiles[tileCount][4]`: first row, rows, sequence, first position}
+    /// {@return offset of `tiles[tileCount][4]`: first row, rows, sequence, first position, the longest first}
     public long tiles() {
         return tiles;
     }

@@ -37,6 +37,9 @@ public record StepLimits(
         int stateSlots,
         int windowPages,
         List<AdapterFactor> factors) {
+    /// Rows of the smallest step that runs the kernels for many rows everywhere, those of experts, too.
+    public static final int INVARIANT_ROWS = 16;
+
     /// Takes a copy of the factors.
     public StepLimits {
         factors = List.copyOf(factors);
@@ -72,7 +75,33 @@ public record StepLimits(
     ///     the candidates of one row of each sequence; 0 if it cannot, because logits have a row for each
     ///     token, or because it does not write what the next step's rows see after them}
     public int maxSampledRows() {
-        return logitsSelected && causal ? Math.min(Buckets.of(options.maxSequences()), maxLogitRows) : 0;
+        return logitsSelected && causal ? Math.min(bucket(options.maxSequences()), maxLogitRows) : 0;
+    }
+
+    /// {@return the number of rows that some rows are planned as}
+    ///
+    /// @param rows 0 gives 0
+    public int bucket(int rows) {
+        return options.batchInvariant() && rows > 0 ? Math.max(INVARIANT_ROWS, Buckets.of(rows)) : Buckets.of(rows);
+    }
+
+    /// {@return the shape of a step whose tokens the host samples}
+    ///
+    /// @param tokens number of tokens, at least 1
+    /// @param wanted number of rows that want logits
+    /// @param sequences number of sequences that have tokens
+    public StepShape shape(int tokens, int wanted, int sequences) {
+        return options.batchInvariant()
+                ? new StepShape(bucket(tokens), bucket(wanted), false)
+                : StepShape.of(tokens, wanted, sequences);
+    }
+
+    /// {@return the shape of a step in which the device samples a token for each sequence}
+    ///
+    /// @param sequences number of sequences, each with one token
+    /// @param candidates most tokens that it samples among, 1 to [TokenRing#MOST_CANDIDATES]
+    public StepShape sampling(int sequences, int candidates) {
+        return shape(sequences, sequences, sequences).sampling(candidates);
     }
 
     /// {@return where the input of a step lies}
@@ -87,7 +116,7 @@ public record StepLimits(
     /// @param input the step, at least one token
     /// @param logitRows how many of the rows that want logits its first run computes
     public StepShape shape(StepInput input, int logitRows) {
-        StepShape shape = StepShape.of(input.tokenCount(), logitRows, sequences(input));
+        StepShape shape = shape(input.tokenCount(), logitRows, sequences(input));
         return at(shape.reading(adapters(input)), lastPosition(input));
     }
 
@@ -165,16 +194,16 @@ public record StepLimits(
             }
             candidates = Math.max(candidates, own);
         }
-        return StepShape.sampling(rows, candidates).reading(adapters(input));
+        return sampling(rows, candidates).reading(adapters(input));
     }
 
     /// {@return every shape that the first run of a step has if the host samples its tokens}
     public List<StepShape> shapes() {
         List<StepShape> shapes = new ArrayList<>();
-        for (int rows = 1; rows <= Buckets.of(options.maxBatchTokens()); rows *= 2) {
-            for (int wanted = 1; wanted <= Math.min(rows, maxLogitRows); wanted *= 2) {
+        for (int rows = bucket(1); rows <= bucket(options.maxBatchTokens()); rows *= 2) {
+            for (int wanted = bucket(1); wanted <= Math.min(rows, maxLogitRows); wanted *= 2) {
                 shapes.add(new StepShape(rows, wanted, false));
-                if (rows > StepShape.FEW) {
+                if (rows > StepShape.FEW && !options.batchInvariant()) {
                     shapes.add(new StepShape(rows, wanted, true));
                 }
             }
@@ -185,22 +214,22 @@ public record StepLimits(
     /// {@return shapes of which no other step needs more scratch memory}
     public List<StepShape> largest() {
         List<StepShape> shapes = new ArrayList<>();
-        int maxRows = Buckets.of(options.maxBatchTokens());
-        for (int rows = 1; rows <= maxRows; rows *= 2) {
+        int maxRows = bucket(options.maxBatchTokens());
+        for (int rows = bucket(1); rows <= maxRows; rows *= 2) {
             int most = Math.min(rows, maxLogitRows);
-            for (int selected = rows == maxRows ? 1 : most; selected <= most; selected *= 2) {
+            for (int selected = rows == maxRows ? bucket(1) : most; selected <= most; selected *= 2) {
                 StepShape plain = new StepShape(rows, selected, false);
                 shapes.add(plain);
                 shapes.add(at(plain, Integer.MAX_VALUE));
-                if (rows > StepShape.FEW) {
+                if (rows > StepShape.FEW && !options.batchInvariant()) {
                     shapes.add(new StepShape(rows, selected, true));
                 }
             }
         }
         int sampled = maxSampledRows();
         if (sampled > 0) {
-            for (int rows = 1; rows <= Math.min(maxRows, Buckets.of(options.maxSequences())); rows *= 2) {
-                shapes.add(StepShape.sampling(rows, TokenRing.MOST_CANDIDATES));
+            for (int rows = bucket(1); rows <= Math.min(maxRows, bucket(options.maxSequences())); rows *= 2) {
+                shapes.add(sampling(rows, TokenRing.MOST_CANDIDATES));
             }
             shapes.add(new StepShape(maxRows, sampled, false).sampling(TokenRing.MOST_CANDIDATES));
         }

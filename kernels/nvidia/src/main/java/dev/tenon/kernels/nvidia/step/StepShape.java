@@ -47,14 +47,6 @@ public record StepShape(int rows, int logitRows, boolean decode, boolean deep, i
         return new StepShape(rows, Buckets.of(wanted), rows > FEW && sequences == tokens);
     }
 
-    /// {@return the shape of a step in which the device samples a token for each sequence}
-    ///
-    /// @param sequences number of sequences, each with one token
-    /// @param candidates most tokens that it samples among, 1 to [TokenRing#MOST_CANDIDATES]
-    public static StepShape sampling(int sequences, int candidates) {
-        return of(sequences, sequences, sequences).sampling(candidates);
-    }
-
     /// {@return this shape, with tokens that the device samples from the rows that want logits}
     ///
     /// @param most most tokens that it samples among, 1 to [TokenRing#MOST_CANDIDATES]

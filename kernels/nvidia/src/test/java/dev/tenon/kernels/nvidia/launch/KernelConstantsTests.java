@@ -185,7 +185,7 @@ class KernelConstantsTests {
         assertEquals(constant("sample.cu", "MOST"), TokenRing.MOST_CANDIDATES);
         StepLimits limits = new StepLimits(
                 TestGraphs.options(8, 4), 4, 100, 100, true, 0, Integer.MAX_VALUE, true, 8, 0, 0, List.of());
-        var layout = limits.layout(StepShape.sampling(4, 1));
+        var layout = limits.layout(StepShape.of(4, 4, 4).sampling(1));
         String choice = find("sample.cu", "(?s)struct Choice \\{(.*?)\\};").group(1);
         long bytes = Pattern.compile("(?m)^ *(float|int|u64) \\w+;")
                 .matcher(choice)

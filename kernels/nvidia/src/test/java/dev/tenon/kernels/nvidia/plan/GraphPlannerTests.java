@@ -83,7 +83,7 @@ class GraphPlannerTests {
         TestGraphs t = new TestGraphs();
         PlannedGraph planned = plan(t, Fusion.fuse(t.decoder("Q8_0", "Q8_0", false)), TestGraphs.options(16, 16));
         for (int sequences : new int[] {1, 3, 16}) {
-            StepShape shape = StepShape.sampling(sequences, 40);
+            StepShape shape = StepShape.of(sequences, sequences, sequences).sampling(40);
             List<String> plain = entries(planned, new StepShape(shape.rows(), shape.logitRows(), shape.decode()));
             List<Launch> launches = planned.launches(shape);
             assertEquals(

@@ -99,7 +99,7 @@ class PrebuiltTests {
 
     private static void check(TestGraphs t, Graph graph, DeviceTraits traits) throws IOException {
         PlannedGraph planned = t.plan(graph, TestGraphs.options(256, 16), traits, MvSchedule.DEFAULT.forPrebuilt());
-        for (Launch launch : planned.launches(StepShape.sampling(2, 40))) {
+        for (Launch launch : planned.launches(StepShape.of(2, 2, 2).sampling(40))) {
             check(launch, traits);
         }
         for (int rows : new int[] {1, 2, 4, 8, 16, 64, 256}) {

@@ -101,9 +101,9 @@ class StepLayoutTests {
     void howTokensAreChosenStandsBehindTheRows() {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {4}, new int[] {9}, new int[] {7});
-            StepShape shape = StepShape.sampling(3, 40);
+            StepShape shape = StepShape.of(3, 3, 3).sampling(40);
             assertEquals(new StepShape(4, 4, false, 64), shape);
-            assertEquals(new StepShape(16, 16, true, 1), StepShape.sampling(9, 1));
+            assertEquals(new StepShape(16, 16, true, 1), StepShape.of(9, 9, 9).sampling(1));
             StepLayout layout = new StepLayout(shape, 0, 4, false, false, List.of());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 3, memory);
@@ -179,7 +179,7 @@ class StepLayoutTests {
     @Test
     void tokensOfAStepAreReadFromItsPlaceInTheRing() {
         try (Arena arena = Arena.ofConfined()) {
-            StepShape shape = StepShape.sampling(3, 1);
+            StepShape shape = StepShape.of(3, 3, 3).sampling(1);
             MemorySegment memory = arena.allocate(TokenRing.bytes(shape.rows()), 64);
             int step = 2 * TokenRing.STEPS + 5;
             memory.set(ValueLayout.JAVA_INT, 0, step + 1);

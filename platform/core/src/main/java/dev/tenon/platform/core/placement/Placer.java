@@ -285,6 +285,19 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
                 decision.selection().device().compiler().keepsWindows());
     }
 
+    private boolean batchInvariant(Decision decision) {
+        boolean needed = decision.config().batchInvariant(request.settings());
+        if (needed && !decision.selection().device().compiler().batchInvariant()) {
+            throw new TenonException(
+                    ErrorCode.BACKEND_UNSUPPORTED,
+                    "batch.invariant=on, but the bits of what backend "
+                            + decision.selection().backend().id()
+                            + " computes of a sequence depend on what it runs beside it; set another backend, or"
+                            + " batch.invariant=off");
+        }
+        return needed;
+    }
+
     private PlanOptions planOptions(Decision decision) {
         EngineConfig config = decision.config();
         int context = contextLength(decision.definition(), config);
@@ -303,6 +316,7 @@ public record Placer(ServiceRegistry registry, GgufFile file, Adapters adapters,
                 .keyType(config.keyType())
                 .valueType(config.valueType())
                 .fuse(request.fuse())
+                .batchInvariant(batchInvariant(decision))
                 .settings(decision.selection().settings())
                 .build();
     }

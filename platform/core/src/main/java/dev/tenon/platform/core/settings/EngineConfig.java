@@ -141,6 +141,11 @@ public record EngineConfig(
             List.of("on", "off"),
             "Whether layers that see a window only keep keys and values of their window, where the backend can. Prompts"
                     + " go on after an earlier one where its window is still there (prefix.states.mb).");
+    private static final Setting INVARIANT = Setting.flag(
+            "batch.invariant",
+            false,
+            "Logits of a sequence have the same bits alone, beside any others and in pieces of any size. On CPUs they always"
+                    + " have; on GPUs it costs speed. A backend that cannot do it is refused.");
     private static final Setting SPECULATE = Setting.text(
             "speculate",
             "off",
@@ -181,6 +186,7 @@ public record EngineConfig(
             KEEP,
             PREFIX_FOLDER,
             WINDOWS,
+            INVARIANT,
             ENCODED,
             IMAGE_TOKENS,
             SPECULATE,
@@ -196,6 +202,7 @@ public record EngineConfig(
             HOST_STATES,
             DISK_STATES,
             WINDOWS,
+            INVARIANT,
             ENCODED,
             IMAGE_TOKENS,
             KEEP,
@@ -337,6 +344,14 @@ public record EngineConfig(
     /// @throws TenonException (`CFG-001`) if the value is not allowed
     public boolean windows(Map<String, String> request) {
         return find(OWNER, WINDOWS, request).checked().equals("on");
+    }
+
+    /// {@return whether bits of a sequence's logits must not depend on the batch}
+    ///
+    /// @param request values by name that override all others
+    /// @throws TenonException (`CFG-001`) if the value is not allowed
+    public boolean batchInvariant(Map<String, String> request) {
+        return find(OWNER, INVARIANT, request).checked().equals("on");
     }
 
     /// {@return bytes of host memory for states of prompts}
