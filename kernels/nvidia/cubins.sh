@@ -40,6 +40,7 @@ trap 'rm -rf "$work"' EXIT
 
 list() { # every module: NAME FILE MACROS...
   echo "small small.cu"
+  echo "encoders encoders.cu"
   echo "attention attention.cu"
   echo "router router.cu"
   echo "states states.cu"

@@ -30,8 +30,11 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// The engine takes prompts with pictures and sounds: logits and texts are those of the golden files, whatever the
 /// steps
@@ -44,6 +47,8 @@ class PicturesInPromptsTests {
     private static final String PLACE = "<__media__>";
     /// Where activations are rounded to 8 bits.
     private static final double ROUNDED = 1e-2;
+    /// Where those of many rows are rounded to float16.
+    private static final double NEARLY = 1e-5;
 
     private static final GenerationRequest GREEDY = GenerationRequest.builder()
             .sampling(SamplingParams.greedy())
@@ -103,6 +108,50 @@ class PicturesInPromptsTests {
                 .valueType(KvType.F32)
                 .contextLength(1024)
                 .maxSequences(3);
+    }
+
+    /// Long: an emulated instruction takes a thousand real ones.
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(strings = {"gemma3", "qwen3vl"})
+    void textModelsRunOnTheEmulatedOrinAndEncodersOnTheProcessor(String name) {
+        String pair = "vision/" + name;
+        JsonNode prompts = GoldenData.json(GoldenData.file(pair + ".json")).get("images");
+        LoadRequest orin = request(pair)
+                .backend("nv-tegra")
+                .device("emulated")
+                .contextLength(256)
+                .build();
+        try (Engine engine = StandaloneEngine.create(Map.of("nv-tegra.kernels", "stand-ins"));
+                LoadedModel cpu =
+                        engine.load(request(pair).backend("cpu-vector").build());
+                LoadedModel model = engine.load(orin)) {
+            assertEquals("nv-tegra", model.device().kind());
+            for (int i = 0; i < prompts.size(); i++) {
+                Prompt prompt = Prompt.of(model, prompts.get(i));
+                texts(model, prompt, pair + " " + i);
+                List<float[]> expected = continued(cpu, Prompt.of(cpu, prompts.get(i)));
+                List<float[]> found = continued(model, prompt);
+                double first = GoldenData.nmse(found.getFirst(), truth(pair, prompts, i), 0);
+                assertTrue(first <= ROUNDED, pair + " prompt " + i + ": NMSE " + first);
+                for (int t = 0; t < expected.size(); t++) {
+                    double error = GoldenData.nmse(found.get(t), expected.get(t), 0);
+                    assertTrue(error <= NEARLY, pair + " prompt " + i + ", token " + t + " after: NMSE " + error);
+                }
+            }
+        }
+    }
+
+    /// The logits after a prompt, and after each of some tokens that follow it one by one.
+    private static List<float[]> continued(LoadedModel model, Prompt prompt) {
+        List<float[]> all = new ArrayList<>();
+        try (Session session = model.newSession()) {
+            session.evaluate(prompt.tokens, prompt.media, Rows.LAST, (index, row) -> all.add(row.clone()));
+            for (int id = 3; id < 9; id++) {
+                session.evaluate(new int[] {id}, Rows.LAST, (index, row) -> all.add(row.clone()));
+            }
+        }
+        return all;
     }
 
     private static void run(String name) {

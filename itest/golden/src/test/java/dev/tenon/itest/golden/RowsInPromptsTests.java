@@ -19,15 +19,20 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
+import dev.tenon.backend.nv.tegra.NvTegraBackend;
+import dev.tenon.backend.nv.tegra.emulator.EmulatedOrinProvider;
+import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
 import dev.tenon.itest.testkit.reference.ReferenceBackend;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
 /// Models give the truth of the golden files where rows of pictures stand among their tokens: the logits after the
@@ -40,20 +45,29 @@ class RowsInPromptsTests {
 
     private static final int CONTEXT = 256;
 
+    /// Where those of many rows are rounded to float16.
+    private static final double NEARLY = 1e-5;
+
+    private static final DeviceOptions HOST = DeviceOptions.builder().threads(2).build();
+    private static final DeviceOptions ORIN = DeviceOptions.builder()
+            .deviceId("emulated")
+            .settings(Map.of("nv-tegra.kernels", "stand-ins"))
+            .build();
+
     /// What computes, and how well.
     ///
     /// @param kernels of other bundles
-    /// @param rounds whether activations are rounded
-    private record Machine(Backend backend, List<KernelProvider> kernels, boolean rounds) {}
+    /// @param limit largest NMSE of logits
+    private record Machine(Backend backend, List<KernelProvider> kernels, DeviceOptions options, double limit) {}
 
     @TestFactory
     Stream<DynamicTest> theReferenceGivesTheTruth() {
-        return on(new Machine(new ReferenceBackend(), List.of(), false));
+        return on(new Machine(new ReferenceBackend(), List.of(), HOST, FLOATS));
     }
 
     @TestFactory
     Stream<DynamicTest> theVectorApiGivesTheTruth() {
-        return on(new Machine(new CpuVectorBackend(), List.of(), false));
+        return on(new Machine(new CpuVectorBackend(), List.of(), HOST, FLOATS));
     }
 
     @TestFactory
@@ -61,7 +75,15 @@ class RowsInPromptsTests {
         List<KernelProvider> kernels = ServiceLoader.load(KernelProvider.class).stream()
                 .map(ServiceLoader.Provider::get)
                 .toList();
-        return on(new Machine(new CpuVectorBackend(), kernels, true));
+        return on(new Machine(new CpuVectorBackend(), kernels, HOST, ROUNDED));
+    }
+
+    /// Long: an emulated instruction takes a thousand real ones.
+    @Tag("long")
+    @TestFactory
+    Stream<DynamicTest> theEmulatedOrinGivesTheTruth() {
+        NvTegraBackend orin = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()), List.of());
+        return on(new Machine(orin, List.of(), ORIN, NEARLY));
     }
 
     private static Stream<DynamicTest> on(Machine machine) {
@@ -78,13 +100,12 @@ class RowsInPromptsTests {
                 .build();
         try (GgufFile file = GgufReader.open(
                         GoldenData.file("vision/" + name + ".text.gguf"), TensorTypes.of(GoldenData.FORMATS));
-                Device device = machine.backend()
-                        .open(DeviceOptions.builder().threads(2).build());
+                Device device = machine.backend().open(machine.options());
                 Plan plan = device.compiler()
                         .compile(CompileRequest.builder(graph(file, width), GoldenData.weights(file), options)
                                 .kernels(machine.kernels())
                                 .build())) {
-            if (machine.rounds()) {
+            if (machine.limit() == ROUNDED) {
                 assumeTrue(
                         plan.report().kernels().stream()
                                 .anyMatch(step -> step.kernel().contains("avx")),
@@ -95,7 +116,7 @@ class RowsInPromptsTests {
             assertEquals(truth.length, json.get("images").size() * vocabulary);
             for (int i = 0; i * vocabulary < truth.length; i++) {
                 float[] logits = Arrays.copyOfRange(truth, i * vocabulary, (i + 1) * vocabulary);
-                check(name, json.get("images").get(i), width, plan, machine.rounds() ? ROUNDED : FLOATS, logits);
+                check(name, json.get("images").get(i), width, plan, machine.limit(), logits);
             }
         }
     }
@@ -103,7 +124,7 @@ class RowsInPromptsTests {
     private static Graph graph(GgufFile file, int width) {
         ModelSource text = GoldenData.source(file);
         ModelSource source = new ModelSource(text.metadata(), text.tensors(), 0, width);
-        return GoldenData.architecture(file).define(source).graph();
+        return GoldenData.architecture(file).define(source).graph().withOutputs(List.of(Graph.LOGITS));
     }
 
     private static void check(String name, JsonNode image, int width, Plan plan, double limit, float[] truth) {

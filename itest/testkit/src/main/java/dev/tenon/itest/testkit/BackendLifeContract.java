@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 
 /// The part of [BackendContract] that is about opening, closing and threads: nothing is left behind, and
 /// nobody disturbs anybody.
-public abstract class BackendLifeContract extends BackendReplayContract {
+public abstract class BackendLifeContract extends BackendGivenContract {
     /// Rounds before what the process holds is counted: the first ones load classes and fill pools.
     private static final int FIRST_ROUNDS = 20;
     /// From so many rounds on, a mapping lost in each stands out from what the JVM and the C library map

@@ -374,7 +374,7 @@ constexpr bool ON_TENSOR_CORES<KvF32> = false;
             u8* kCache, u8* vCache, float* out, float* partial, int* counters, int heads, int kvHeads, int keyLength,  \
             int valueLength, int ropeDim, int pairing, float scale, int window, float softCap, const float* sinks,     \
             const int* lasts, float gain, int offset, int period, int chunk, const float* bias, int biasReach,         \
-            int biasSpan) {                                                                                            \
+            int biasSpan, const int* firsts) {                                                                         \
         const bool fused = k != nullptr;                                                                               \
         const HeadInput query{fused ? qNorm : nullptr, eps, fused ? table : nullptr, ropeDim, pairing};                \
         const HeadInput key{kNorm, eps, table, ropeDim, pairing};                                                      \
@@ -382,7 +382,7 @@ constexpr bool ON_TENSOR_CORES<KvF32> = false;
         const Shape shape{                                                                                             \
                 heads, keyLength, valueLength, scale, window, softCap, PLAIN ? nullptr : sinks,                        \
                 PLAIN ? nullptr : lasts, PLAIN ? 0.f : gain, offset, period, PLAIN ? 0 : chunk,                        \
-                PLAIN ? nullptr : bias, biasReach, biasSpan};                                                          \
+                PLAIN ? nullptr : bias, biasReach, biasSpan, PLAIN ? nullptr : firsts};                                \
         if constexpr (D > 0 && ON_TENSOR_CORES<Keys> && ON_TENSOR_CORES<Values>) {                                     \
             attentionTensor<Keys, Values, D, DEEP>(                                                                    \
                     q, k, v, query, key, cache, positions, sequences, out, partial, counters, shape);                  \

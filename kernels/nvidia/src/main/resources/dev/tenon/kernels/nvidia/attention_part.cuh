@@ -34,6 +34,8 @@ struct Shape {
     const float* bias; // [heads][biasSpan], added to scores by the distance of key and query; or null
     int biasReach;     // place of distance 0 in a row; distances outside of the row count as its ends
     int biasSpan;
+    const int* firsts; // [T], where the window of each row ends; the row sees that window, and all from there up to its
+                       // own of `lasts`. Or null
 
     // what a key `distance` positions after the query adds to the score of a head
     DEVICE float biasAt(int head, int distance) const {
@@ -98,14 +100,15 @@ struct Part {
         while (fused && rows <= t && sequences[t - rows] == sequence) {
             rows++;
         }
-        const int before = shape.lasts != nullptr ? shape.window / 2 : shape.window - 1;
-        low = shape.window > 0 ? max(0, position - before) : 0;
+        const bool half = shape.lasts != nullptr && shape.firsts == nullptr;
+        const int before = half ? shape.window / 2 : shape.window - 1;
+        low = shape.window > 0 ? max(0, (shape.firsts != nullptr ? shape.firsts[t] : position) - before) : 0;
         if (shape.chunk > 0) {
             low = max(low, (u32) position / (u32) shape.chunk * shape.chunk);
         }
         int cached = position + 1 - rows;
         if (shape.lasts != nullptr) { // not fused
-            cached = (shape.window > 0 ? min(shape.lasts[t], position + before) : shape.lasts[t]) + 1;
+            cached = (half && shape.window > 0 ? min(shape.lasts[t], position + before) : shape.lasts[t]) + 1;
         }
         const int length = max(0, cached - low);
         // pieces are multiples of 16 long, and none is empty

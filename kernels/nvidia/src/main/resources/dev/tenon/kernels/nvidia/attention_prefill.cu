@@ -89,7 +89,7 @@ template <class Keys, class Values, int D>
 DEVICE void attention(const float* q, const int4* tiles, const int* positions, const int* pages, int maxPages,
                       const u8* kCache, const u8* vCache, void* out, bool halved, int heads, int kvHeads, float scale,
                       int window, float softCap, const float* sinks, const int* lasts, float gain, int offset,
-                      int period, int chunk) {
+                      int period, int chunk, const int* firsts) {
     extern __shared__ __align__(128) u8 shared[];
     constexpr u32 PAGE_BYTES = PAGE_TOKENS * D * 2;
     const float LOG2E = 1.4426950408889634f;
@@ -107,14 +107,21 @@ DEVICE void attention(const float* q, const int4* tiles, const int* positions, c
     int firstPosition = positions[firstRow];    // which chains of steps move on, unlike the tile
     const int* table = pages + (i64)tile.z * maxPages;
     // How many positions a row sees before and after its own; of an encoder's rows, half a window each.
-    int before = window <= 0 ? 1 << 30 : lasts != nullptr ? window / 2 : window - 1;
-    int after = lasts == nullptr ? 0 : window > 0 ? window / 2 : 1 << 30;
+    // With `firsts`, a window ends at that position, and a row sees all from there up to its own of `lasts`.
+    bool half = lasts != nullptr && firsts == nullptr;
+    int before = window <= 0 ? 1 << 30 : half ? window / 2 : window - 1;
+    int after = lasts == nullptr ? 0 : half && window > 0 ? window / 2 : 1 << 30;
     int lastPosition = firstPosition + rowCount - 1;
-    if (lasts != nullptr) lastPosition += min(after, lasts[firstRow] - lastPosition);
-    auto lowest = [&](int own) { // position that a row sees
-        return max(own - before, chunk > 0 ? (int)((u32)own / (u32)chunk * chunk) : 0);
+    if (lasts != nullptr) lastPosition += min(after, lasts[firstRow + rowCount - 1] - lastPosition);
+    auto lowest = [&](int token) { // position that a token of the tile sees
+        int own = firstPosition + token;
+        int from = firsts != nullptr ? firsts[firstRow + token] : own;
+        return max(from - before, chunk > 0 ? (int)((u32)own / (u32)chunk * chunk) : 0);
     };
-    int firstPage = lowest(firstPosition) / PAGE_TOKENS;
+    auto highest = [&](int token) {
+        return firsts != nullptr ? lasts[firstRow + token] : min(firstPosition + token + after, lastPosition);
+    };
+    int firstPage = lowest(0) / PAGE_TOKENS;
     int endPage = lastPosition / PAGE_TOKENS + 1;
 
     auto stagePage = [&](int page) {
@@ -138,12 +145,13 @@ DEVICE void attention(const float* q, const int4* tiles, const int* positions, c
         headOf[i] = kvHead * group + r % group;
     }
     float inner[2];
-    int low[2];
+    int low[2], high[2];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         inner[i] = softCap > 0 ? scale : scale * LOG2E;    // exponentials are of base 2
         inner[i] *= positionFactor(gain, offset, period, firstPosition + tokenOf[i]);
-        low[i] = lowest(firstPosition + tokenOf[i]);
+        low[i] = lowest(tokenOf[i]);
+        high[i] = highest(tokenOf[i]);
     }
     u32 fragQ[D / 16][4];
 #pragma unroll
@@ -193,16 +201,14 @@ DEVICE void attention(const float* q, const int4* tiles, const int* positions, c
                 for (int e = 0; e < 4; e++) s[j][e] = softCap * LOG2E * tanhf(s[j][e] / softCap);
         }
         int start = page * PAGE_TOKENS;
-        bool whole = start + PAGE_TOKENS - 1 <= min(firstPosition + after, lastPosition)
-                     && start >= lowest(firstPosition + rowCount - 1);
+        bool whole = start + PAGE_TOKENS - 1 <= highest(0) && start >= lowest(rowCount - 1);
         if (!whole) {
 #pragma unroll
             for (int j = 0; j < PAGE_TOKENS / 8; j++)
 #pragma unroll
                 for (int e = 0; e < 4; e++) {
-                    int own = firstPosition + tokenOf[e >> 1];
                     int other = start + j * 8 + (lane & 3) * 2 + (e & 1);
-                    if (other > min(own + after, lastPosition) || other < low[e >> 1]) s[j][e] = -1e30f;
+                    if (other > high[e >> 1] || other < low[e >> 1]) s[j][e] = -1e30f;
                 }
         }
 
@@ -271,11 +277,11 @@ DEVICE void attention(const float* q, const int4* tiles, const int* positions, c
         attention_prefill_##NAME##_d##D(const float* q, const int4* tiles, const int* positions, const int* pages,   \
              int maxPages, const u8* kCache, const u8* vCache, void* out, int halved, int heads, int kvHeads,        \
              float scale, int window, float softCap, const float* sinks, const int* lasts, float gain, int offset,   \
-             int period, int chunk) {                                                                                \
+             int period, int chunk, const int* firsts) {                                                             \
         attention<KEYS<D>, VALUES<D>, D>(q, tiles, positions, pages, maxPages, kCache, vCache, out, halved, heads,   \
                                          kvHeads, scale, window, softCap, PLAIN ? nullptr : sinks,                   \
                                          PLAIN ? nullptr : lasts, PLAIN ? 0.f : gain, offset, period,                \
-                                         PLAIN ? 0 : chunk);                                                         \
+                                         PLAIN ? 0 : chunk, PLAIN ? nullptr : firsts);                               \
     }
 #define TENON_ATTENTION_ENTRY(NAME, KEYS, VALUES, D) TENON_ATTENTION_ENTRY_(NAME, KEYS, VALUES, D)
 

@@ -1,4 +1,5 @@
 // The small ops: norm, rotation, element by element, appending to the KV cache, choosing rows.
+#include "elementwise.cuh"
 #include "kv_cache.cuh"
 
 // out = x / sqrt(mean(x^2) + eps) * weight; a block a group. `weights` rows of the weight belong to as many groups in
@@ -98,9 +99,25 @@ extern "C" __global__ void rope_table(
     }
 }
 
-// Rotates heads; a block a head (x) and token (y). out may be x.
-extern "C" __global__ void rope(
-        const float* x, const float* table, float* out, int heads, int headDim, int ropeDim, int pairing) {
+// As rope_table, by the place of a token on the axis of each pair: places[axis][t] instead of position[t]
+extern "C" __global__ void rope_table_along(const int* places, const float* axes, const double* frequency,
+        float* table, int pairs, float magnitude) {
+    launchDependents();
+    waitForInputs();
+    const int rows = (gridDim.x + 3) & ~3; // places of an axis begin at a multiple of 16 bytes
+    for (int i = threadIdx.x; i < pairs; i += blockDim.x) {
+        double sine;
+        double cosine;
+        sincos(places[(int) axes[i] * rows + blockIdx.x] * frequency[i], &sine, &cosine);
+        float* to = table + 2 * ((i64) blockIdx.x * pairs + i);
+        to[0] = (float) cosine * magnitude;
+        to[1] = (float) sine * magnitude;
+    }
+}
+
+// Rotates heads; a block a head (x) and token (y). `half` pairs are of elements among themselves. out may be x.
+extern "C" __global__ void rope(const float* x, const float* table, float* out, int heads, int headDim, int ropeDim,
+        int half, int pairing) {
     launchDependents();
     waitForInputs();
     const int pairs = ropeDim / 2;
@@ -108,8 +125,8 @@ extern "C" __global__ void rope(
     const float* angles = table + 2 * (i64) blockIdx.y * pairs;
     for (int i = threadIdx.x; i < headDim - pairs; i += blockDim.x) {
         if (i < pairs) {
-            const i64 a = at + (pairing == 0 ? 2 * i : i);
-            const i64 b = a + (pairing == 0 ? 1 : pairs);
+            const i64 a = at + (pairing == 0 ? 2 * i : i + i / half * half);
+            const i64 b = a + (pairing == 0 ? 1 : half);
             const float u = x[a];
             const float v = x[b];
             out[a] = u * angles[2 * i] - v * angles[2 * i + 1];
@@ -117,17 +134,6 @@ extern "C" __global__ void rope(
         } else {
             out[at + i + pairs] = x[at + i + pairs];
         }
-    }
-}
-
-// Element by element: out[i] = f(i) for i in 0 .. n - 1.
-template <class Function>
-static DEVICE void forEach(i64 n, float* out, Function f) {
-    launchDependents();
-    waitForInputs();
-    const i64 step = (i64) gridDim.x * blockDim.x;
-    for (i64 i = (i64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-        out[i] = f(i);
     }
 }
 

@@ -9,6 +9,7 @@ import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.source.KernelModule;
+import dev.tenon.kernels.nvidia.step.GivenInput;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import java.util.Map;
 import java.util.Optional;
@@ -122,7 +123,7 @@ public record AttentionLaunches(
 
     public void emit(Emission e) {
         int rows = e.rows(q);
-        if (rows <= StepShape.FEW && fused()) {
+        if (rows <= StepShape.FEW && fused() && !spanned(e)) {
             attend(e, true);
             return;
         }
@@ -139,6 +140,12 @@ public record AttentionLaunches(
     /// Whether few rows are appended by the kernel that attends, which sees no row after its own.
     private boolean fused() {
         return heads != null && op.params().causal() && longest() <= SHORT_HEAD;
+    }
+
+    /// Whether spans matter: those of texts are the tokens themselves.
+    private boolean spanned(Emission e) {
+        return op.params().spans()
+                && (e.shape.has(GivenInput.SPANS) || !op.params().causal());
     }
 
     /// Writes keys and values to the cache; raw queries become final in place.
@@ -223,7 +230,7 @@ public record AttentionLaunches(
                 raw ? ropeDim() : 0,
                 raw ? pairing() : 0,
                 op.params().scale(),
-                op.params().slidingWindow(),
+                window(e),
                 op.params().softCap(),
                 sinks,
                 lasts(e),
@@ -233,13 +240,15 @@ public record AttentionLaunches(
                 op.params().chunk(),
                 bias.map(b -> b.values().at(0)).orElse(none),
                 bias.map(Bias::reach).orElse(0),
-                bias.map(Bias::span).orElse(1));
+                bias.map(Bias::span).orElse(1),
+                firsts(e));
     }
 
     /// The module to attend with: what few models have is compiled out of a second one, where code is compiled for
     /// the device. There attention over long contexts is faster, and elsewhere the modules are as large as before.
     private KernelModule module(Emission e, KernelModule all) {
-        boolean plain = sinks.equals(Argument.Address.NULL)
+        boolean plain = !spanned(e)
+                && sinks.equals(Argument.Address.NULL)
                 && growth.isEmpty()
                 && bias.isEmpty()
                 && op.params().causal()
@@ -272,18 +281,37 @@ public record AttentionLaunches(
                 op.headCount(),
                 op.headCountKv(),
                 op.params().scale(),
-                op.params().slidingWindow(),
+                window(e),
                 op.params().softCap(),
                 sinks,
                 lasts(e),
                 gain(),
                 growth.map(PositionScale::offset).orElse(0),
                 growth.map(PositionScale::period).orElse(1),
-                op.params().chunk());
+                op.params().chunk(),
+                firsts(e));
     }
 
+    /// The last position that each row sees, its window aside; none where that is its own.
     private Argument.Address lasts(Emission e) {
+        if (spanned(e)) {
+            return e.stepAt(e.shape.has(GivenInput.SPANS) ? e.layout.given().lasts() : e.layout.positions());
+        }
         return op.params().causal() ? Argument.Address.NULL : e.stepAt(e.layout.lasts());
+    }
+
+    /// With spans, the position that the window of each row ends at: its own, or, for one that sees its span alone,
+    /// the first of that, with a window of 1.
+    private Argument.Address firsts(Emission e) {
+        if (!spanned(e)) {
+            return Argument.Address.NULL;
+        }
+        boolean own = op.params().causal() || !e.shape.has(GivenInput.SPANS);
+        return e.stepAt(own ? e.layout.positions() : e.layout.given().firsts());
+    }
+
+    private int window(Emission e) {
+        return spanned(e) && !op.params().causal() ? 1 : op.params().slidingWindow();
     }
 
     /// As many pieces as there is room for blocks: on tensor cores one on each multiprocessor where

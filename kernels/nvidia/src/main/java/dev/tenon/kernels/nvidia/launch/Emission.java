@@ -22,6 +22,7 @@ import java.util.Set;
 /// The launches of one step shape while they are made, op by op.
 public final class Emission {
     public static final KernelModule SMALL = KernelModule.of("small.cu");
+    public static final KernelModule ENCODERS = KernelModule.of("encoders.cu");
     static final KernelModule ATTENTION = KernelModule.of("attention.cu");
     static final KernelModule ROWS = KernelModule.of("rows.cu");
     static final KernelModule SAMPLE = KernelModule.of("sample.cu");
@@ -152,10 +153,15 @@ public final class Emission {
     /// Launches a kernel of `small.cu` that works element by element; the number of elements is its
     /// last argument.
     public void elementwise(String entry, long n, Object... args) {
+        elementwise(SMALL, entry, n, args);
+    }
+
+    /// Launches a kernel of a module that works element by element; the number of elements is its last argument.
+    public void elementwise(KernelModule module, String entry, long n, Object... args) {
         Object[] all = new Object[args.length + 1];
         System.arraycopy(args, 0, all, 0, args.length);
         all[args.length] = n;
-        launch(SMALL, entry, new Blocks(blocks(n, BLOCK), 1, 1, BLOCK, 0), all);
+        launch(module, entry, new Blocks(blocks(n, BLOCK), 1, 1, BLOCK, 0), all);
     }
 
     /// Launches `to_f16`: float32 to float16.

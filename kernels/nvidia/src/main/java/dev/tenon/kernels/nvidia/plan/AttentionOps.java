@@ -25,6 +25,7 @@ import dev.tenon.kernels.nvidia.launch.KernelCodes;
 import dev.tenon.kernels.nvidia.launch.PlannedOp;
 import dev.tenon.kernels.nvidia.launch.Slot;
 import dev.tenon.kernels.nvidia.step.Buckets;
+import dev.tenon.kernels.nvidia.step.GivenInput;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -36,10 +37,7 @@ final class AttentionOps {
     static final List<OpRow<?>> ROWS = List.of(
             new OpRow<>(
                     CoreOp.Rope.class,
-                    (r, _) -> r.params().turns().isEmpty()
-                                    && r.params().span() == r.params().ropeDim()
-                            ? new Support(Support.Level.FAST, "kernel rope")
-                            : OpSupport.notYet("op rope along axes"),
+                    (_, _) -> new Support(Support.Level.FAST, "kernel rope"),
                     (r, plan) -> plan.attention.rope(r)),
             new OpRow<>(
                     CoreOp.Attention.class,
@@ -106,9 +104,6 @@ final class AttentionOps {
     }
 
     private static Support support(CoreOp.Attention a) {
-        if (a.params().spans()) {
-            return OpSupport.notYet("op attention within spans");
-        }
         int longest = Math.max(a.keyLength(), a.valueLength());
         return longest > AttentionLaunches.LONGEST_HEAD
                 ? new Support(
@@ -196,28 +191,45 @@ final class AttentionOps {
             int pairs = params.ropeDim() / 2;
             double[] frequencies = RopeTables.frequencies(
                     params, params.freqFactors().map(weights::values).orElse(null));
-            BufferSpec frequency = weights.constant("rope frequencies", frequencies);
+            BufferSpec frequency = weights.constant("rope frequencies", RopeTables.ofText(params, frequencies));
+            Optional<Along> along = params.turns().isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(new Along(
+                            weights.constant("rope frequencies along axes", frequencies),
+                            weights.numbers("rope axes", RopeTables.axes(params))));
             BufferSpec table = buffers.add(
                     BufferSpec.Kind.ACTIVATION, "rope table", 8L * pairs * Buckets.of(options.maxBatchTokens()));
-            ops.add(new PlannedOp(
-                    "rope",
-                    "rope table",
-                    "rope_table",
-                    Support.Level.FAST,
-                    false,
-                    8L * pairs,
-                    to -> to.launch(
+            ops.add(new PlannedOp("rope", "rope table", "rope_table", Support.Level.FAST, false, 8L * pairs, to -> {
+                Blocks blocks = new Blocks(to.shape.rows(), 1, 1, 64, 0);
+                if (along.isPresent() && to.shape.has(GivenInput.PLACES)) {
+                    to.launch(
+                            Emission.SMALL,
+                            "rope_table_along",
+                            blocks,
+                            to.stepAt(to.layout.given().places()),
+                            along.get().axes.at(0),
+                            along.get().frequency.at(0),
+                            table.at(0),
+                            pairs,
+                            params.attentionFactor());
+                } else {
+                    to.launch(
                             Emission.SMALL,
                             "rope_table",
-                            new Blocks(to.shape.rows(), 1, 1, 64, 0),
+                            blocks,
                             to.stepAt(to.layout.positions()),
                             frequency.at(0),
                             table.at(0),
                             pairs,
-                            params.attentionFactor())));
+                            params.attentionFactor());
+                }
+            }));
             return table;
         });
     }
+
+    /// What pairs that turn along axes have: the angle of each at 1, and its axis.
+    private record Along(BufferSpec frequency, BufferSpec axes) {}
 
     /// Plans a rotation by itself.
     void rope(CoreOp.Rope r) {
@@ -242,6 +254,7 @@ final class AttentionOps {
                         x.width / p.headDim(),
                         p.headDim(),
                         p.ropeDim(),
+                        p.span() / 2,
                         KernelCodes.of(p.pairing())));
     }
 

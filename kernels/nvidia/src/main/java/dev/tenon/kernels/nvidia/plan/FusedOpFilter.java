@@ -7,6 +7,7 @@ import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PositionScale;
+import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.kernels.nvidia.DeviceFormats;
@@ -123,7 +124,12 @@ record FusedOpFilter(Graph graph, Readers readers, Weights weights, DeviceFormat
                 && readers.all(values, op -> isOfLayer(op, a))
                 && (wholeNorms(f) || byHead(f, a.keyLength()))
                 && f.qRope().map(CoreOp.Rope::params).equals(f.kRope().map(CoreOp.Rope::params))
-                && f.qRope().filter(r -> r.params().headDim() != a.keyLength()).isEmpty();
+                && f.qRope().filter(r -> !isWhole(r.params(), a.keyLength())).isEmpty();
+    }
+
+    /// Whether a rotation is of heads, and pairs elements of all that it rotates.
+    private static boolean isWhole(RopeParams rope, int length) {
+        return rope.headDim() == length && rope.span() == rope.ropeDim();
     }
 
     private static boolean isOfLayer(Op op, CoreOp.Attention first) {

@@ -5,6 +5,7 @@ import dev.tenon.api.device.PlanOptions;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.WindowLayers;
@@ -22,6 +23,7 @@ import dev.tenon.kernels.nvidia.launch.PlannedOp;
 import dev.tenon.kernels.nvidia.launch.Scratch;
 import dev.tenon.kernels.nvidia.launch.Slot;
 import dev.tenon.kernels.nvidia.step.Buckets;
+import dev.tenon.kernels.nvidia.step.GivenInput;
 import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import java.util.ArrayList;
@@ -70,6 +72,8 @@ public final class GraphPlanner {
     private final boolean tensorCores;
     private final int tileRows;
     private final int maxLogitRows;
+    /// What the graph reads of what comes with tokens.
+    final GivenInput given;
 
     private GraphPlanner(PlanRequest request) {
         this.graph = FusedOpFilter.expandUnfit(request.graph(), request.weights(), request.formats());
@@ -86,10 +90,12 @@ public final class GraphPlanner {
         this.scratch = Scratch.of(buffers);
         this.step = buffers.add(BufferSpec.Kind.STEP, "step input", 0);
         this.pool = new ValuePool<>(this.graph.ops(), List.of(this.graph.output()), this::slot);
-        // Pooling needs the whole step's input, which only its first run has.
-        this.maxLogitRows = this.graph.ops().stream().anyMatch(CoreOp.Pool.class::isInstance)
-                ? Buckets.of(options.maxBatchTokens())
-                : StepLimits.maxLogitRows(options);
+        this.given = GivenInput.of(this.graph);
+        // Pooling needs the whole step's input, which only its first run has; encoders that join rows want many.
+        this.maxLogitRows =
+                this.graph.ops().stream().anyMatch(op -> op instanceof CoreOp.Pool || op instanceof JoinRows)
+                        ? Buckets.of(options.maxBatchTokens())
+                        : StepLimits.maxLogitRows(options);
         this.readers = new Readers(this.graph);
         this.attention = new AttentionOps(options, WindowLayers.of(this.graph), traits, buffers, weights, pool, ops);
         ExpertLaunches experts = new ExpertLaunches(linears, request.schedule());
@@ -138,7 +144,8 @@ public final class GraphPlanner {
                 maxLogitRows,
                 stateOps.states().isEmpty() ? 0 : options.stateSlots(),
                 attention.windowPageCount(),
-                adapterOps.factors());
+                adapterOps.factors(),
+                given);
         LaunchPlan plan = new LaunchPlan(limits, traits, ops, output, scratch, step);
         for (StepShape shape : limits.largest()) {
             plan.launches(shape, buffers::grow);

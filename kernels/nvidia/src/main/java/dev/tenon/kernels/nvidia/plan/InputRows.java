@@ -9,12 +9,14 @@ import dev.tenon.api.graph.Pooling;
 import dev.tenon.api.graph.ReplaceRows;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.Blocks;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceWeight;
 import dev.tenon.kernels.nvidia.launch.Emission;
 import dev.tenon.kernels.nvidia.launch.Slot;
 import dev.tenon.kernels.nvidia.source.KernelModule;
+import dev.tenon.kernels.nvidia.step.GivenInput;
 import dev.tenon.kernels.nvidia.step.StepLayout;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -36,9 +38,9 @@ final class InputRows {
             OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
             OpRow.fast(CoreOp.Pool.class, InputRows::pool),
             OpRow.none(CentredConvolution.class),
-            OpRow.none(GivenRows.class),
-            OpRow.none(ReplaceRows.class),
-            OpRow.none(JoinRows.class));
+            OpRow.fast(GivenRows.class, InputRows::givenRows),
+            OpRow.fast(ReplaceRows.class, InputRows::replaceRows),
+            OpRow.fast(JoinRows.class, InputRows::joinRows));
 
     private InputRows() {}
 
@@ -68,6 +70,57 @@ final class InputRows {
         Slot out = plan.pool.define(r.out(), false);
         plan.add(r, r.row().name(), "repeat", false, row.bytes(), to -> {
             to.elementwise("repeat", (long) to.rows(out) * out.width, row.at(0), out.width, to.out(out));
+        });
+    }
+
+    private static void givenRows(GivenRows g, GraphPlanner plan) {
+        Slot out = plan.pool.define(g.out(), false);
+        plan.add(g, g.out().name(), "given_rows", false, 0, to -> given(to, Argument.Address.NULL, out, plan));
+    }
+
+    /// Writes over what it replaces, where nothing else reads that.
+    private static void replaceRows(ReplaceRows r, GraphPlanner plan) {
+        Slot x = plan.pool.get(r.x());
+        boolean inPlace = plan.readers.only(r.x()).isPresent();
+        if (inPlace) {
+            plan.pool.share(r.out(), x);
+        }
+        Slot out = inPlace ? x : plan.pool.define(r.out(), false);
+        plan.add(r, r.out().name(), "given_rows", false, 0, to -> {
+            if (!inPlace || to.shape.has(GivenInput.ROWS)) {
+                given(to, to.at(x), out, plan);
+            }
+        });
+    }
+
+    /// @param x rows of tokens that come without one; null for zeros
+    private static void given(Emission to, Argument.Address x, Slot out, GraphPlanner plan) {
+        boolean there = to.shape.has(GivenInput.ROWS);
+        to.elementwise(
+                Emission.ENCODERS,
+                "given_rows",
+                (long) to.rows(out) * out.width,
+                x,
+                there ? to.stepAt(to.layout.given().has()) : Argument.Address.NULL,
+                there ? to.stepAt(to.layout.given().given()) : Argument.Address.NULL,
+                plan.given.width(),
+                to.out(out),
+                out.width);
+    }
+
+    private static void joinRows(JoinRows j, GraphPlanner plan) {
+        Slot x = plan.pool.get(j.x());
+        Slot out = plan.pool.define(j.out(), true);
+        plan.add(j, j.out().name(), "join_rows", true, 0, to -> {
+            to.launch(
+                    Emission.ENCODERS,
+                    "join_rows",
+                    new Blocks(to.rows(out), 1, 1, 256, 0),
+                    to.at(x),
+                    to.stepAt(to.layout.logitRows()),
+                    to.out(out),
+                    x.width,
+                    j.count());
         });
     }
 

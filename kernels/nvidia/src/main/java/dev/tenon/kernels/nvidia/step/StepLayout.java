@@ -31,6 +31,7 @@ public final class StepLayout {
     private final long runs;
     private final List<AdapterFactor> factors;
     private final long scales;
+    private final GivenLayout given;
     private final long bytes;
 
     /// Makes a layout.
@@ -41,13 +42,15 @@ public final class StepLayout {
     /// @param hasLasts whether [#lasts] is there
     /// @param hasRuns whether [#runs] is there
     /// @param factors what [#scales] there are
+    /// @param read what is read of what comes with tokens
     public StepLayout(
             StepShape shape,
             int tileRows,
             int maxSequences,
             boolean hasLasts,
             boolean hasRuns,
-            List<AdapterFactor> factors) {
+            List<AdapterFactor> factors,
+            GivenInput read) {
         this.shape = shape;
         this.factors = factors;
         this.tileRows = tileRows;
@@ -66,7 +69,9 @@ public final class StepLayout {
         runOfRow = steps + (choosing > 0 ? 16 : 0);
         runs = runOfRow + (hasRuns ? aligned(shape.rows()) : 0);
         scales = runs + 16L * runCount;
-        bytes = Math.max(16, scales + factors.size() * (aligned(shape.rows()) + aligned(shape.logitRows())));
+        long end = scales + factors.size() * (aligned(shape.rows()) + aligned(shape.logitRows()));
+        given = GivenLayout.of(read, shape, end);
+        bytes = Math.max(16, given.end());
     }
 
     private static long aligned(int elements) {
@@ -140,6 +145,11 @@ public final class StepLayout {
         return scales + before + (selected ? aligned(shape.rows()) : 0);
     }
 
+    /// {@return where what comes with tokens lies, as much as the shape has}
+    public GivenLayout given() {
+        return given;
+    }
+
     /// {@return tiles of attention that the step has room for}
     public int tileCount() {
         return tileCount;
@@ -185,6 +195,7 @@ public final class StepLayout {
         if (runCount > 0) {
             writeRuns(input, target);
         }
+        given.write(input, target);
     }
 
     private void writeScales(

@@ -24,6 +24,7 @@ import java.util.List;
 /// @param stateSlots slots for states of sequences; 0 for a graph without states
 /// @param windowPages window pages; 0 where layers with a window keep all positions
 /// @param factors what rows weight the changes of adapters with; empty for a graph without adapters
+/// @param given what the graph reads of what comes with tokens
 public record StepLimits(
         PlanOptions options,
         int pageCount,
@@ -36,7 +37,8 @@ public record StepLimits(
         int maxLogitRows,
         int stateSlots,
         int windowPages,
-        List<AdapterFactor> factors) {
+        List<AdapterFactor> factors,
+        GivenInput given) {
     /// Rows of the smallest step that runs the kernels for many rows everywhere, those of experts, too.
     public static final int INVARIANT_ROWS = 16;
 
@@ -108,7 +110,7 @@ public record StepLimits(
     ///
     /// @param shape the step's sizes
     public StepLayout layout(StepShape shape) {
-        return new StepLayout(shape, tileRows, options.maxSequences(), !causal, stateSlots > 0, factors);
+        return new StepLayout(shape, tileRows, options.maxSequences(), !causal, stateSlots > 0, factors, given);
     }
 
     /// {@return the shape of a step whose tokens the host samples}
@@ -117,7 +119,7 @@ public record StepLimits(
     /// @param logitRows how many of the rows that want logits its first run computes
     public StepShape shape(StepInput input, int logitRows) {
         StepShape shape = shape(input.tokenCount(), logitRows, sequences(input));
-        return at(shape.reading(adapters(input)), lastPosition(input));
+        return at(shape.reading(adapters(input)).withGiven(given.in(input)), lastPosition(input));
     }
 
     /// What a step reads of adapters: as few cases as serve most steps, because each has launches of its own.
@@ -185,6 +187,10 @@ public record StepLimits(
             throw new IllegalArgumentException(rows + " tokens, " + input.logitRows() + " that want logits, "
                     + input.sequenceCount() + " sequences, " + choices.size() + " choices; expected one of each");
         }
+        if (given.in(input) != 0) {
+            throw new IllegalArgumentException("steps that follow each other on the device, of tokens that come with"
+                    + " rows, places or spans; run these as steps of their own");
+        }
         int candidates = 0;
         for (TokenSampling choice : choices) {
             int own = TokenRing.candidates(choice);
@@ -208,7 +214,7 @@ public record StepLimits(
                 }
             }
         }
-        return shapes;
+        return andGiven(shapes);
     }
 
     /// {@return shapes of which no other step needs more scratch memory}
@@ -232,6 +238,14 @@ public record StepLimits(
                 shapes.add(sampling(rows, TokenRing.MOST_CANDIDATES));
             }
             shapes.add(new StepShape(maxRows, sampled, false).sampling(TokenRing.MOST_CANDIDATES));
+        }
+        return andGiven(shapes);
+    }
+
+    private List<StepShape> andGiven(List<StepShape> shapes) {
+        if (given.all() != 0) {
+            shapes.addAll(
+                    shapes.stream().map(shape -> shape.withGiven(given.all())).toList());
         }
         return shapes;
     }

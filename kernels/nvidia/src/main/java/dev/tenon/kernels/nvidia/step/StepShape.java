@@ -11,7 +11,10 @@ package dev.tenon.kernels.nvidia.step;
 /// @param candidates most tokens that the device samples among, see [TokenRing]; 0 leaves it
 ///     to the host
 /// @param adapters which adapters are read: 0 for none, [#EVERY] for each of them, otherwise its number plus 1
-public record StepShape(int rows, int logitRows, boolean decode, boolean deep, int candidates, int adapters) {
+/// @param given what comes with tokens that the graph reads: a sum of [GivenInput#ROWS], [GivenInput#PLACES] and
+///     [GivenInput#SPANS]
+public record StepShape(
+        int rows, int logitRows, boolean decode, boolean deep, int candidates, int adapters, int given) {
     /// That each adapter is read.
     public static final int EVERY = -1;
 
@@ -34,7 +37,7 @@ public record StepShape(int rows, int logitRows, boolean decode, boolean deep, i
     /// @param decode as above
     /// @param candidates as above
     public StepShape(int rows, int logitRows, boolean decode, int candidates) {
-        this(rows, logitRows, decode, false, candidates, EVERY);
+        this(rows, logitRows, decode, false, candidates, EVERY, 0);
     }
 
     /// {@return the shape of a step}
@@ -52,19 +55,33 @@ public record StepShape(int rows, int logitRows, boolean decode, boolean deep, i
     /// @param most most tokens that it samples among, 1 to [TokenRing#MOST_CANDIDATES]
     public StepShape sampling(int most) {
         int bucket = most == 1 ? 1 : Math.max(TokenRing.FEW_CANDIDATES, Buckets.of(most));
-        return new StepShape(rows, logitRows, decode, deep, bucket, adapters);
+        return new StepShape(rows, logitRows, decode, deep, bucket, adapters, given);
     }
 
     /// {@return this shape, with kernels for long sequences; the layout of its input is the same}
     public StepShape withDepth() {
-        return new StepShape(rows, logitRows, decode, rows > 0 && rows <= FEW, candidates, adapters);
+        return new StepShape(rows, logitRows, decode, rows > 0 && rows <= FEW, candidates, adapters, given);
     }
 
     /// {@return this shape, with what is read of adapters; the layout of its input is the same}
     ///
     /// @param read as [#adapters]
     public StepShape reading(int read) {
-        return new StepShape(rows, logitRows, decode, deep, candidates, read);
+        return new StepShape(rows, logitRows, decode, deep, candidates, read, given);
+    }
+
+    /// {@return this shape, with what comes with tokens}
+    ///
+    /// @param there as [#given]
+    public StepShape withGiven(int there) {
+        return new StepShape(rows, logitRows, decode, deep, candidates, adapters, there);
+    }
+
+    /// {@return whether something comes with tokens}
+    ///
+    /// @param what one of the numbers that [#given] is a sum of
+    public boolean has(int what) {
+        return (given & what) != 0;
     }
 
     /// {@return whether an adapter is read}

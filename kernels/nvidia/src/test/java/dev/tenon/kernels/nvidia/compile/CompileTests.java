@@ -41,6 +41,7 @@ class CompileTests {
         return Stream.of("sm_80", "sm_87", "sm_90a")
                 .flatMap(architecture -> Stream.of(
                                 KernelModule.of("small.cu"),
+                                KernelModule.of("encoders.cu"),
                                 KernelModule.of("rows.cu"),
                                 KernelModule.of("embedding.cu", "Q3_K"),
                                 KernelModule.of("linear.cu", "Q6_K"),

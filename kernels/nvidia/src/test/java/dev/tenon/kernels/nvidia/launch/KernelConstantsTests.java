@@ -13,6 +13,7 @@ import dev.tenon.kernels.nvidia.MvSchedule;
 import dev.tenon.kernels.nvidia.plan.TestGraphs;
 import dev.tenon.kernels.nvidia.source.KernelCatalogue;
 import dev.tenon.kernels.nvidia.source.KernelModule;
+import dev.tenon.kernels.nvidia.step.GivenInput;
 import dev.tenon.kernels.nvidia.step.StepLimits;
 import dev.tenon.kernels.nvidia.step.StepShape;
 import dev.tenon.kernels.nvidia.step.TokenMasks;
@@ -91,7 +92,7 @@ class KernelConstantsTests {
 
     @Test
     void pairingsHaveTheNumbersThatRotationsCompareWith() {
-        int neighbours = number("small.cu", "pairing == (\\d+) \\? 2 \\* i : i");
+        int neighbours = number("small.cu", "pairing == (\\d+) \\? 2 \\* i : i \\+");
         assertEquals(neighbours, KernelCodes.of(Pairing.INTERLEAVED));
         assertNotEquals(neighbours, KernelCodes.of(Pairing.HALF_SPLIT));
         SOURCES.forEach((file, text) -> Pattern.compile("pairing (?:==|!=) (\\d+)")
@@ -184,7 +185,19 @@ class KernelConstantsTests {
         assertEquals(constant("sample.cu", "SLICE"), TokenMasks.SLICE);
         assertEquals(constant("sample.cu", "MOST"), TokenRing.MOST_CANDIDATES);
         StepLimits limits = new StepLimits(
-                TestGraphs.options(8, 4), 4, 100, 100, true, 0, Integer.MAX_VALUE, true, 8, 0, 0, List.of());
+                TestGraphs.options(8, 4),
+                4,
+                100,
+                100,
+                true,
+                0,
+                Integer.MAX_VALUE,
+                true,
+                8,
+                0,
+                0,
+                List.of(),
+                GivenInput.NOTHING);
         var layout = limits.layout(StepShape.of(4, 4, 4).sampling(1));
         String choice = find("sample.cu", "(?s)struct Choice \\{(.*?)\\};").group(1);
         long bytes = Pattern.compile("(?m)^ *(float|int|u64) \\w+;")

@@ -216,7 +216,7 @@ class FamilyPlansTests {
             assertTrue(append > 0 && entries.get(append + 1).startsWith("attention_"), entries::toString);
             List<Argument> arguments = launches.get(append + 1).arguments();
             // The kernel for many rows takes no bias of scores.
-            int chunk = arguments.size() - (entries.get(append + 1).startsWith("attention_prefill_") ? 1 : 4);
+            int chunk = arguments.size() - (entries.get(append + 1).startsWith("attention_prefill_") ? 2 : 5);
             Argument.Address lasts = (Argument.Address) arguments.get(chunk - 4);
             assertEquals(planned.step().id(), lasts.buffer());
             assertEquals(planned.limits().layout(shape).lasts(), lasts.offsetBytes());
@@ -297,7 +297,7 @@ class FamilyPlansTests {
         List<Argument> attention = launches.get(3).arguments();
         assertEquals(
                 List.of(new Argument.Float(0.1f), new Argument.Int(0), new Argument.Int(8192)),
-                attention.subList(attention.size() - 7, attention.size() - 4));
+                attention.subList(attention.size() - 8, attention.size() - 5));
         List<Argument> linear = launches.get(4).arguments();
         assertEquals(
                 List.of(new Argument.Float(0.25f), new Argument.Int(-1)),

@@ -81,30 +81,10 @@ class OpSupportTests {
                 Map.entry(
                         "op replacement_rule",
                         new RecurrentOp.ReplacementRule(new Value(13, "rkv", 192), X, X, X, 2, Y)),
-                Map.entry("op given_rows", new GivenRows(Y)),
-                Map.entry("op replace_rows", new ReplaceRows(X, Y)),
-                Map.entry("op join_rows", new JoinRows(X, 1, Y)),
                 Map.entry("op transpose", new PartOp.Transpose(X, 4, Y)),
                 Map.entry("op transposed_linear", new PartOp.TransposedLinear(X, new Weight("m", 64, 64), Y)),
                 Map.entry("op clamp", new PartOp.Clamp(X, NONE, NONE, Y)),
                 Map.entry("op xielu", new PartOp.Xielu(X, 0.8f, 0.8f, 0.5f, -1e-6f, Y)),
-                Map.entry(
-                        "op rope along axes",
-                        new CoreOp.Rope(
-                                X,
-                                RopeParams.builder(4, RopeParams.Pairing.HALF_SPLIT, 100)
-                                        .turns(List.of(new RopeParams.Turn(0, 0), new RopeParams.Turn(1, 0)))
-                                        .build(),
-                                Y)),
-                Map.entry(
-                        "op attention within spans",
-                        new CoreOp.Attention(
-                                X,
-                                X,
-                                X,
-                                0,
-                                AttentionParams.builder(1, 1, 1).spans(true).build(),
-                                Y)),
                 Map.entry("op centred_convolution", new CentredConvolution(X, new Weight("taps", 3, 64), NONE, Y)),
                 Map.entry(
                         "op gated_delta_rule with decays of keys",
@@ -181,6 +161,18 @@ class OpSupportTests {
                                 .build(),
                         Y),
                 rope(Optional.of(new Yarn(4, 128, 32, 1)), 1.1f),
+                new CoreOp.Rope(
+                        X,
+                        RopeParams.builder(4, Pairing.HALF_SPLIT, 100)
+                                .turns(List.of(new RopeParams.Turn(0, 0), new RopeParams.Turn(1, 0)))
+                                .span(2)
+                                .build(),
+                        Y),
+                new CoreOp.Attention(
+                        X, X, X, 0, AttentionParams.builder(1, 1, 1).spans(true).build(), Y),
+                new GivenRows(Y),
+                new ReplaceRows(X, Y),
+                new JoinRows(X, 1, Y),
                 attention(false, NONE),
                 attention(true, Optional.of(Weight.vector("s", 1))),
                 new CoreOp.Linear(X, t.matrix("qkv", 64, 192, "Q4_0").rows(64, 128), NONE, Y)));

@@ -36,6 +36,7 @@ class CubinTests {
     @ValueSource(
             strings = {
                 "small.cu",
+                "encoders.cu",
                 "attention.cu",
                 "embedding.cu TENON_FORMAT=Q4_K",
                 "embedding.cu TENON_FORMAT=Q6_K",

@@ -46,7 +46,7 @@ class StepLayoutTests {
             StepInput in = input(new int[] {4, 5}, new int[] {9});
             StepShape shape = StepShape.of(in.tokenCount(), in.logitRows(), 2);
             assertEquals(new StepShape(4, 2, false), shape);
-            StepLayout layout = new StepLayout(shape, 0, 2, false, false, List.of());
+            StepLayout layout = new StepLayout(shape, 0, 2, false, false, List.of(), GivenInput.NOTHING);
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 2, memory);
             assertArrayEquals(new int[] {100, 101, 102, 0}, ints(memory, layout.tokens(), 4));
@@ -60,7 +60,8 @@ class StepLayoutTests {
     void furtherLogitRowsFollowInRunsOfTheirOwn() {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {0}, new int[] {0}, new int[] {0, 1}, new int[] {7});
-            StepLayout layout = new StepLayout(new StepShape(0, 2, false), 0, 4, false, false, List.of());
+            StepLayout layout =
+                    new StepLayout(new StepShape(0, 2, false), 0, 4, false, false, List.of(), GivenInput.NOTHING);
             MemorySegment memory = arena.allocate(layout.bytes(), 16);
             layout.write(in, 1, 2, memory);
             assertArrayEquals(new int[] {1, 3}, ints(memory, layout.logitRows(), 2));
@@ -74,7 +75,7 @@ class StepLayoutTests {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, new int[] {40}, new int[] {20, 21});
             StepShape shape = StepShape.of(in.tokenCount(), 0, 3);
-            StepLayout layout = new StepLayout(shape, 8, 3, false, false, List.of());
+            StepLayout layout = new StepLayout(shape, 8, 3, false, false, List.of(), GivenInput.NOTHING);
             assertEquals(16 / 8 + 3, layout.tileCount());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 0, memory);
@@ -89,7 +90,7 @@ class StepLayoutTests {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {0, 1, 2}, new int[] {4}, new int[] {0, 7});
             StepShape shape = StepShape.of(in.tokenCount(), 0, 3);
-            StepLayout layout = new StepLayout(shape, 4, 3, true, false, List.of());
+            StepLayout layout = new StepLayout(shape, 4, 3, true, false, List.of(), GivenInput.NOTHING);
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 0, memory);
             assertArrayEquals(new int[] {2, 2, 2, 4, 7, 7, 0, 0}, ints(memory, layout.lasts(), 8));
@@ -104,7 +105,7 @@ class StepLayoutTests {
             StepShape shape = StepShape.of(3, 3, 3).sampling(40);
             assertEquals(new StepShape(4, 4, false, 64), shape);
             assertEquals(new StepShape(16, 16, true, 1), StepShape.of(9, 9, 9).sampling(1));
-            StepLayout layout = new StepLayout(shape, 0, 4, false, false, List.of());
+            StepLayout layout = new StepLayout(shape, 0, 4, false, false, List.of(), GivenInput.NOTHING);
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 3, memory);
             layout.writeChoices(
@@ -151,8 +152,9 @@ class StepLayoutTests {
         try (Arena arena = Arena.ofConfined()) {
             StepInput in = input(new int[] {4, 5, 6, 7, 8, 9}, new int[] {9});
             StepShape shape = StepShape.of(in.tokenCount(), 2, 2).sampling(1);
-            StepLayout plain = new StepLayout(new StepShape(8, 2, false), 4, 4, false, false, List.of());
-            StepLayout layout = new StepLayout(shape, 4, 4, false, false, List.of());
+            StepLayout plain =
+                    new StepLayout(new StepShape(8, 2, false), 4, 4, false, false, List.of(), GivenInput.NOTHING);
+            StepLayout layout = new StepLayout(shape, 4, 4, false, false, List.of(), GivenInput.NOTHING);
             assertEquals(plain.bytes() + 2 * 40 + 16, layout.bytes());
             assertEquals(plain.bytes(), layout.choices());
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
@@ -288,7 +290,7 @@ class StepLayoutTests {
             in.addSequence(new int[] {2}, 2);
             in.addToken(102, 30, true);
             StepShape shape = StepShape.of(in.tokenCount(), in.logitRows(), 2);
-            StepLayout layout = new StepLayout(shape, 0, 3, false, true, List.of());
+            StepLayout layout = new StepLayout(shape, 0, 3, false, true, List.of(), GivenInput.NOTHING);
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 2, memory);
             assertArrayEquals(new int[] {0, 0, 1, -1}, ints(memory, layout.runOfRow(), 4));
@@ -307,14 +309,15 @@ class StepLayoutTests {
             in.addSequence(new int[] {1}, StepInput.NO_SLOT, new float[] {-2});
             in.addToken(102, 0, true);
             List<AdapterFactor> factors = List.of(new AdapterFactor(0, 3), new AdapterFactor(1, 2));
-            StepLayout layout = new StepLayout(StepShape.of(3, 2, 2), 0, 3, false, false, factors);
+            StepLayout layout = new StepLayout(StepShape.of(3, 2, 2), 0, 3, false, false, factors, GivenInput.NOTHING);
             MemorySegment memory = arena.allocate(layout.bytes(), 16).fill((byte) 9);
             layout.write(in, 0, 2, memory);
             assertArrayEquals(new float[] {3, 3, -6, 0}, floats(memory, layout.scales(0, false), 4));
             assertArrayEquals(new float[] {1, 1, 0, 0}, floats(memory, layout.scales(1, false), 4));
             assertArrayEquals(new float[] {3, -6}, floats(memory, layout.scales(0, true), 2));
             assertArrayEquals(new float[] {1, 0}, floats(memory, layout.scales(1, true), 2));
-            StepLayout further = new StepLayout(new StepShape(0, 2, false), 0, 3, false, false, factors);
+            StepLayout further =
+                    new StepLayout(new StepShape(0, 2, false), 0, 3, false, false, factors, GivenInput.NOTHING);
             further.write(in, 1, 1, memory);
             assertArrayEquals(new float[] {-6, 0}, floats(memory, further.scales(0, true), 2));
         }

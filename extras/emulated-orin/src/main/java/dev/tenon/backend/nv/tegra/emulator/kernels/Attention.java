@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
 /// @param bias what is added to scores by distance
 /// @param growth how queries are scaled by their position
 /// @param chunk positions of a run; 0 for one run
+/// @param firsts where the window of each row ends, after which it sees all up to its last position; or null
 record Attention(
         KvCache keys,
         KvCache values,
@@ -31,7 +32,8 @@ record Attention(
         int[] lasts,
         Bias bias,
         Growth growth,
-        int chunk) {
+        int chunk,
+        int[] firsts) {
     /// What queries are scaled with by their position.
     private record Growth(float gain, int offset, int period) {
         static final Growth NONE = new Growth(0, 0, 1);
@@ -75,7 +77,8 @@ record Attention(
                 null,
                 Bias.NONE,
                 Growth.NONE,
-                0);
+                0,
+                null);
         int[] positions = ints(launch, launch.longParameter(7), rows);
         int[] sequences = ints(launch, launch.longParameter(8), rows);
         long table = launch.longParameter(6);
@@ -123,7 +126,7 @@ record Attention(
 
     /// `attention_T_dN(q, k, v, qNorm, kNorm, eps, table, positions, sequences, pages, maxPages, kCache,
     /// vCache, out, partial, counters, heads, kvHeads, keyLength, valueLength, ropeDim, pairing, scale,
-    /// window, softCap, sinks, lasts, gain, offset, period, chunk, bias, biasReach, biasSpan)`: with k,
+    /// window, softCap, sinks, lasts, gain, offset, period, chunk, bias, biasReach, biasSpan, firsts)`: with k,
     /// queries and keys are raw, and the rows are appended first.
     static void attend(KernelLaunch launch, String type) {
         int rows = launch.geometry().gridZ();
@@ -142,10 +145,11 @@ record Attention(
                 launch.intParameter(23),
                 launch.floatParameter(24),
                 floats(launch, launch.longParameter(25), heads),
-                lasts(launch, 26, rows),
+                rowPositions(launch, 26, rows),
                 new Bias(floats(launch, launch.longParameter(31), (long) heads * span), launch.intParameter(32), span),
                 growth(launch, 27),
-                launch.intParameter(30));
+                launch.intParameter(30),
+                rowPositions(launch, 34, rows));
         int[] positions = ints(launch, launch.longParameter(7), rows);
         int[] sequences = ints(launch, launch.longParameter(8), rows);
         float[] q = floats(launch, launch.longParameter(0), (long) rows * heads * keyLength);
@@ -168,8 +172,8 @@ record Attention(
     }
 
     /// `attention_prefill_T_dN(q, tiles, pages, maxPages, kCache, vCache, out, halved, heads, kvHeads,
-    /// scale, window, softCap, sinks, lasts, gain, offset, period, chunk)`: a block a tile and kv head; a tile
-    /// is first row, rows, sequence, first position.
+    /// scale, window, softCap, sinks, lasts, gain, offset, period, chunk, firsts)`: a block a tile and
+    /// kv head; a tile is first row, rows, sequence, first position.
     static void attendTiles(KernelLaunch launch, String type, int length) {
         int count = launch.geometry().gridX();
         int[] tiles = ints(launch, launch.longParameter(1), 4L * count);
@@ -185,10 +189,11 @@ record Attention(
                 launch.intParameter(11),
                 launch.floatParameter(12),
                 floats(launch, launch.longParameter(13), heads),
-                lasts(launch, 14, rowsOf(tiles)),
+                rowPositions(launch, 14, rowsOf(tiles)),
                 Bias.NONE,
                 growth(launch, 15),
-                launch.intParameter(18));
+                launch.intParameter(18),
+                rowPositions(launch, 19, rowsOf(tiles)));
         for (int i = 0; i < count; i++) {
             int first = tiles[4 * i];
             int rows = tiles[4 * i + 1];
@@ -216,7 +221,7 @@ record Attention(
         }
     }
 
-    private static int[] lasts(KernelLaunch launch, int parameter, int rows) {
+    private static int[] rowPositions(KernelLaunch launch, int parameter, int rows) {
         long va = launch.longParameter(parameter);
         return va == 0 ? null : ints(launch, va, rows);
     }
@@ -232,12 +237,13 @@ record Attention(
     /// One query head of row t of the step.
     private void row(int t, float[] q, int from, int sequence, int position, int head, float[] out, int to) {
         int kvHead = head / (heads / keys.heads());
-        int before = lasts == null ? window - 1 : window / 2;
-        int low = window > 0 ? Math.max(0, position - before) : 0;
+        boolean half = lasts != null && firsts == null;
+        int before = half ? window / 2 : window - 1;
+        int low = window > 0 ? Math.max(0, (firsts == null ? position : firsts[t]) - before) : 0;
         low = chunk > 0 ? Math.max(low, position / chunk * chunk) : low;
         int last = position;
         if (lasts != null) {
-            last = window > 0 ? Math.min(lasts[t], position + before) : lasts[t];
+            last = half && window > 0 ? Math.min(lasts[t], position + before) : lasts[t];
         }
         double[] scores = new double[last + 1 - low];
         float[] key = new float[keys.length()];

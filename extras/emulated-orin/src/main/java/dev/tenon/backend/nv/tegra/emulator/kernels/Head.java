@@ -9,6 +9,7 @@ final class Head {
     private final float[] table;
     private final int pairs;
     private final int pairing;
+    private final int half;
     private final KernelLaunch launch;
     private final long normVa;
 
@@ -20,12 +21,18 @@ final class Head {
     /// @param pairing 0: neighbours are a pair; 1: elements half of `ropeDim` apart
     /// @param rows tokens in the table
     Head(KernelLaunch launch, long norm, float eps, long table, int ropeDim, int pairing, int rows) {
+        this(launch, norm, eps, table, ropeDim, pairing, rows, ropeDim / 2);
+    }
+
+    /// @param half pairs that are of elements among themselves; the rest as above
+    Head(KernelLaunch launch, long norm, float eps, long table, int ropeDim, int pairing, int rows, int half) {
         this.launch = launch;
         this.normVa = norm;
         this.eps = eps;
         this.pairs = table == 0 ? 0 : ropeDim / 2;
         this.table = Arrays.floats(launch, table, 2L * rows * pairs);
         this.pairing = pairing;
+        this.half = half;
     }
 
     /// Prepares one head.
@@ -43,8 +50,8 @@ final class Head {
         }
         System.arraycopy(head, 0, out, to, length);
         for (int i = 0; i < pairs; i++) {
-            int a = pairing == 0 ? 2 * i : i;
-            int b = pairing == 0 ? a + 1 : a + pairs;
+            int a = pairing == 0 ? 2 * i : i / half * 2 * half + i % half;
+            int b = pairing == 0 ? a + 1 : a + half;
             float cosine = table[2 * (t * pairs + i)];
             float sine = table[2 * (t * pairs + i) + 1];
             out[to + a] = head[a] * cosine - head[b] * sine;

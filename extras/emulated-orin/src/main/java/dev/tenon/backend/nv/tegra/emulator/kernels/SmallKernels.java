@@ -233,14 +233,21 @@ final class SmallKernels {
         write(launch, launch.longParameter(2), table);
     }
 
-    /// `rope(x, table, out, heads, headDim, ropeDim, pairing)`: a block a head and token.
+    /// `rope(x, table, out, heads, headDim, ropeDim, half, pairing)`: a block a head and token.
     static void rope(KernelLaunch launch) {
         int heads = launch.intParameter(3);
         int length = launch.intParameter(4);
         int rows = launch.geometry().gridY();
         float[] x = floats(launch, launch.longParameter(0), (long) rows * heads * length);
-        Head head =
-                new Head(launch, 0, 0, launch.longParameter(1), launch.intParameter(5), launch.intParameter(6), rows);
+        Head head = new Head(
+                launch,
+                0,
+                0,
+                launch.longParameter(1),
+                launch.intParameter(5),
+                launch.intParameter(7),
+                rows,
+                launch.intParameter(6));
         float[] out = new float[x.length];
         for (int i = 0; i < rows * heads; i++) {
             head.prepare(i / heads, x, i * length, out, i * length, length);
