@@ -114,7 +114,7 @@ class PicturesInPromptsTests {
     @Tag("long")
     @ParameterizedTest
     @ValueSource(strings = {"gemma3", "qwen3vl"})
-    void textModelsRunOnTheEmulatedOrinAndEncodersOnTheProcessor(String name) {
+    void pairsRunOnTheEmulatedOrin(String name) {
         String pair = "vision/" + name;
         JsonNode prompts = GoldenData.json(GoldenData.file(pair + ".json")).get("images");
         LoadRequest orin = request(pair)

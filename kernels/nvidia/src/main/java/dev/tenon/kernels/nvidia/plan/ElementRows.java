@@ -24,7 +24,6 @@ final class ElementRows {
             OpRow.fast(CoreOp.SwigluOai.class, ElementRows::swigluOai),
             OpRow.fast(CoreOp.Scale.class, (s, plan) -> unary(s, "scale", s.x(), s.factor(), s.out(), plan)),
             OpRow.fast(CoreOp.SoftCap.class, (s, plan) -> unary(s, "soft_cap", s.x(), s.cap(), s.out(), plan)),
-            OpRow.none(PartOp.Xielu.class),
             OpRow.fast(PositionScale.class, ElementRows::positionScale),
             OpRow.fast(PartOp.Slice.class, ElementRows::slice),
             OpRow.fast(PartOp.Join.class, ElementRows::join));

@@ -1,6 +1,5 @@
 package dev.tenon.kernels.nvidia.plan;
 
-import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.GivenRows;
 import dev.tenon.api.graph.JoinRows;
@@ -37,7 +36,6 @@ final class InputRows {
             OpRow.fast(CoreOp.Repeat.class, InputRows::repeat),
             OpRow.fast(CoreOp.SelectRows.class, InputRows::selectRows),
             OpRow.fast(CoreOp.Pool.class, InputRows::pool),
-            OpRow.none(CentredConvolution.class),
             OpRow.fast(GivenRows.class, InputRows::givenRows),
             OpRow.fast(ReplaceRows.class, InputRows::replaceRows),
             OpRow.fast(JoinRows.class, InputRows::joinRows));

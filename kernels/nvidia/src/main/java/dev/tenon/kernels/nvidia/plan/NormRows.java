@@ -19,11 +19,7 @@ final class NormRows {
             OpRow.fast(CoreOp.LayerNorm.class, NormRows::defined),
             OpRow.fast(PartOp.GroupedRmsNorm.class, NormRows::groupedRmsNorm),
             OpRow.fast(PartOp.GroupedLayerNorm.class, NormRows::groupedLayerNorm),
-            OpRow.fast(PartOp.PlainRmsNorm.class, NormRows::plainRmsNorm),
-            OpRow.none(PartOp.GroupMean.class),
-            OpRow.none(PartOp.Transpose.class),
-            OpRow.none(PartOp.TransposedLinear.class),
-            OpRow.none(PartOp.Clamp.class));
+            OpRow.fast(PartOp.PlainRmsNorm.class, NormRows::plainRmsNorm));
     /// Threads of a block that norms whole rows.
     private static final int NORM_BLOCK = 512;
 
@@ -91,7 +87,8 @@ final class NormRows {
         layerNorm(layer, layer.weight(), bias, layer.eps(), x, out, plan);
     }
 
-    private static int block(int group) {
+    /// {@return threads of a block that has a group}
+    static int block(int group) {
         return group <= 128 ? 32 : 256;
     }
 

@@ -15,6 +15,7 @@ final class NvidiaOps {
                         InputRows.ROWS,
                         ElementRows.ROWS,
                         NormRows.ROWS,
+                        EncoderRows.ROWS,
                         ProductRows.ROWS,
                         ProjectionRows.ROWS,
                         AttentionOps.ROWS,

@@ -35,6 +35,7 @@ class KernelConstantsTests {
         Map<String, String> texts = new HashMap<>();
         for (String file : List.of(
                 "small",
+                "encoders",
                 "rows",
                 "sample",
                 "attention",

@@ -57,4 +57,94 @@ final class EncoderKernels {
             write(launch, launch.longParameter(2) + 4L * l * width, row);
         }
     }
+
+    /// `transpose(x, groups, length, out, n)`.
+    static void transpose(KernelLaunch launch) {
+        int groups = launch.intParameter(1);
+        int length = launch.intParameter(2);
+        float[] x = floats(launch, launch.longParameter(0), launch.longParameter(4));
+        float[] out = new float[x.length];
+        for (int i = 0; i < x.length; i++) {
+            int at = i % (groups * length);
+            out[i - at + at % length * groups + at / length] = x[i];
+        }
+        write(launch, launch.longParameter(3), out);
+    }
+
+    /// `clamp(x, least, most, out, n)`.
+    static void clamp(KernelLaunch launch) {
+        float[] x = floats(launch, launch.longParameter(0), launch.longParameter(4));
+        for (int i = 0; i < x.length; i++) {
+            x[i] = Math.min(Math.max(x[i], launch.floatParameter(1)), launch.floatParameter(2));
+        }
+        write(launch, launch.longParameter(3), x);
+    }
+
+    /// `xielu(x, alphaP, alphaN, beta, eps, out, n)`.
+    static void xielu(KernelLaunch launch) {
+        float[] x = floats(launch, launch.longParameter(0), launch.longParameter(6));
+        for (int i = 0; i < x.length; i++) {
+            double v = x[i];
+            double bent = v > 0
+                    ? launch.floatParameter(1) * v * v
+                    : launch.floatParameter(2) * (Math.expm1(Math.min(v, launch.floatParameter(4))) - v);
+            x[i] = (float) (bent + launch.floatParameter(3) * v);
+        }
+        write(launch, launch.longParameter(5), x);
+    }
+
+    /// `group_mean(x, out, group)`: a block a group.
+    static void groupMean(KernelLaunch launch) {
+        int group = launch.intParameter(2);
+        int groups = launch.geometry().gridX();
+        float[] x = floats(launch, launch.longParameter(0), (long) groups * group);
+        for (int from = 0; from < x.length; from += group) {
+            double sum = 0;
+            for (int i = 0; i < group; i++) {
+                sum += x[from + i];
+            }
+            java.util.Arrays.fill(x, from, from + group, (float) (sum / group));
+        }
+        write(launch, launch.longParameter(1), x);
+    }
+
+    /// `centred_convolution(x, weight, bias, sequences, out, width, taps, before, n)`.
+    static void centredConvolution(KernelLaunch launch) {
+        int width = launch.intParameter(5);
+        int taps = launch.intParameter(6);
+        float[] x = floats(launch, launch.longParameter(0), launch.longParameter(8));
+        float[] weight = floats(launch, launch.longParameter(1), (long) width * taps);
+        float[] bias = floats(launch, launch.longParameter(2), width);
+        int[] sequences = ints(launch, launch.longParameter(3), x.length / width);
+        float[] out = new float[x.length];
+        for (int i = 0; i < out.length; i++) {
+            double sum = bias == null ? 0 : bias[i % width];
+            for (int j = 0; j < taps; j++) {
+                int row = i / width - launch.intParameter(7) + j;
+                if (row >= 0 && row < sequences.length && sequences[row] == sequences[i / width]) {
+                    sum += (double) weight[i % width * taps + j] * x[row * width + i % width];
+                }
+            }
+            out[i] = (float) sum;
+        }
+        write(launch, launch.longParameter(4), out);
+    }
+
+    /// `transposed_linear(x, weight, out, rows, cols, tokens)`: a block some columns of some tokens.
+    static void transposedLinear(KernelLaunch launch) {
+        int rows = launch.intParameter(3);
+        int cols = launch.intParameter(4);
+        int tokens = launch.intParameter(5);
+        float[] x = floats(launch, launch.longParameter(0), (long) tokens * rows);
+        float[] weight = floats(launch, launch.longParameter(1), (long) rows * cols);
+        float[] out = new float[tokens * cols];
+        for (int i = 0; i < out.length; i++) {
+            double sum = 0;
+            for (int r = 0; r < rows; r++) {
+                sum += (double) x[i / cols * rows + r] * weight[r * cols + i % cols];
+            }
+            out[i] = (float) sum;
+        }
+        write(launch, launch.longParameter(2), out);
+    }
 }
