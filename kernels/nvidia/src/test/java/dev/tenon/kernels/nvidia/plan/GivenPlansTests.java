@@ -89,7 +89,7 @@ class GivenPlansTests {
             PlannedGraph seeing = plan(true, traits);
             PlannedGraph text = plan(false, traits);
             List<StepShape> shapes = new ArrayList<>(text.limits().shapes());
-            shapes.add(StepShape.sampling(2, 40));
+            shapes.add(StepShape.of(2, 2, 2).sampling(40));
             for (StepShape shape : shapes) {
                 assertEquals(kernels(text, shape), kernels(seeing, shape), shape::toString);
                 assertEquals(
@@ -133,7 +133,7 @@ class GivenPlansTests {
                 .findFirst()
                 .orElseThrow();
         assertEquals("attention_prefill", tiles.module().name(), "the module that knows of spans");
-        Argument.Address lasts = (Argument.Address) tiles.arguments().get(14);
+        Argument.Address lasts = (Argument.Address) tiles.arguments().get(15);
         Argument.Address firsts = (Argument.Address) tiles.arguments().getLast();
         assertEquals(planned.limits().layout(many).given().lasts(), lasts.offsetBytes());
         assertEquals(planned.limits().layout(many).positions(), firsts.offsetBytes(), "a window ends at its token");
