@@ -4,8 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.gguf.GgufFile;
+import dev.tenon.api.gguf.GgufValue;
+import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.itest.testkit.models.TinyGguf;
+import dev.tenon.platform.core.gguf.GgufReader;
+import dev.tenon.platform.core.gguf.TensorTypes;
+import java.awt.image.BufferedImage;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -19,7 +27,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -36,12 +46,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ArchetypesIT {
     /// What Maven made of the same archetypes.
     private static final Path MADE = Path.of(System.getProperty("tenon.archetypes"));
-    private static final Path LLAMA = Path.of("../golden/src/test/resources/golden/models/llama-gqa.f16.gguf")
-            .toAbsolutePath();
+    private static final Path GOLDEN =
+            Path.of("../golden/src/test/resources/golden").toAbsolutePath();
+    private static final Path LLAMA = GOLDEN.resolve("models/llama-gqa.f16.gguf");
     /// What the archetypes have for defaults, and their tests say.
     private static final Map<String, List<String>> NAMES = Map.of(
             "format", List.of("--id", "MY8", "--number", "50008"),
             "model", List.of("--id", "mylma"),
+            "encoder", List.of(),
             "backend", List.of("--id", "mine"),
             "tokenizer", List.of(),
             "sampler", List.of(),
@@ -135,7 +147,7 @@ class ArchetypesIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"format", "model", "backend", "tokenizer", "sampler", "command", "endpoint"})
+    @ValueSource(strings = {"format", "model", "encoder", "backend", "tokenizer", "sampler", "command", "endpoint"})
     void theCommandMakesWhatTheArchetypePluginMakes(String kind) throws Exception {
         Path made = MADE.resolve(kind + "/out/my-" + kind);
         Path project = project(kind);
@@ -286,6 +298,59 @@ class ArchetypesIT {
                     bundles.stream().anyMatch(row -> row.contains("ACTIVE") && row.contains(" " + name + " ")),
                     () -> name + " is not among\n" + String.join("\n", bundles));
         }
+    }
+
+    /// The companion of Gemma 3 with another encoder, whose second matrix changes nothing; returns the sums of the rows
+    /// of its first one.
+    private static float[] companion(Path target) throws IOException {
+        TinyGguf written = new TinyGguf();
+        try (GgufFile file = GgufReader.open(GOLDEN.resolve("vision/gemma3.mmproj.gguf"), TensorTypes.standard())) {
+            written.putAll(file.metadata().values()).put("clip.projector_type", GgufValue.of("my-encoder"));
+            TensorInfo patches = file.tensor("v.patch_embd.weight").orElseThrow();
+            byte[] data = file.data(patches).toArray(ValueLayout.JAVA_BYTE);
+            int width = patches.shape().getLast().intValue();
+            float[] same = new float[width * width];
+            IntStream.range(0, width).forEach(i -> same[i * width + i] = 1);
+            written.tensor(patches.name(), patches.ggmlType(), patches.shape(), data)
+                    .tensor("mm.0.weight", 0, List.of((long) width, (long) width), TinyGguf.f32(same))
+                    .write(target);
+            float[] sums = new float[width];
+            ByteBuffer halves = ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN);
+            int pixels = data.length / Short.BYTES / width;
+            for (int i = 0; i < width * pixels; i++) {
+                sums[i / pixels] += Float.float16ToFloat(halves.getShort());
+            }
+            return sums;
+        }
+    }
+
+    @Test
+    void theEncoderMakesRowsOfPictures() throws Exception {
+        Platform platform = new Platform(folder);
+        Path companion = folder.resolve("my.mmproj.gguf");
+        float[] sums = companion(companion);
+        Path picture = folder.resolve("black.png");
+        ImageIO.write(new BufferedImage(30, 20, BufferedImage.TYPE_INT_RGB), "png", picture.toFile());
+        String[] encode = {
+            "encode",
+            "-m",
+            GOLDEN.resolve("vision/gemma3.text.gguf").toString(),
+            "--mmproj",
+            companion.toString(),
+            "--image",
+            picture.toString(),
+            "-o",
+            folder.resolve("logits.f32").toString()
+        };
+        assertEquals(1, platform.end(encode).status(), "there is no such encoder");
+        platform.drop(jar("encoder"));
+        platform.run(encode);
+        float[] rows = logits();
+        float[] expected = new float[9 * sums.length];
+        for (int i = 0; i < expected.length; i++) {
+            expected[i] = -sums[i % sums.length]; // black is -1
+        }
+        assertTrue(nmse(rows, expected) < 1e-9, () -> "NMSE of the rows: " + nmse(rows, expected));
     }
 
     @Test

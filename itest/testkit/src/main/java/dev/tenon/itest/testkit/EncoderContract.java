@@ -207,9 +207,10 @@ public abstract class EncoderContract {
     }
 
     private void definesOrRefuses(Map<String, GgufValue> keys, String what) {
+        ModelSource source = source(keys);
         ModelConfig text = ModelConfig.builder("tiny").embeddingLength(width()).build();
         try {
-            encoder().define(source(keys), text);
+            encoder().define(source, text);
         } catch (TenonException e) {
             assertFalse(e.text().isBlank(), what);
         } catch (RuntimeException e) {

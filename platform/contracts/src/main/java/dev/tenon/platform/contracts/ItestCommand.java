@@ -18,6 +18,7 @@ import dev.tenon.platform.contracts.itest.GoldenFile;
 import dev.tenon.platform.contracts.itest.Report;
 import dev.tenon.platform.contracts.itest.Suite;
 import dev.tenon.platform.contracts.itest.TinyModel;
+import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.files.OutputFile;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
@@ -119,7 +120,8 @@ public final class ItestCommand implements TenonCommand {
             paramLabel = "FILE",
             description =
                     "A GGUF file of an architecture of the jar, whose metadata and shapes are taken for its contract"
-                            + " (default: a tiny model with the keys that GGUF defines for decoders); of a tokenizer of"
+                            + " (default: a tiny model with the keys that GGUF defines for decoders); a small companion"
+                            + " file of an encoder of the jar (default: one with the usual keys); a file of a tokenizer of"
                             + " the jar, whose vocabulary is taken (default: one of bytes); of the server's"
                             + " suite: what it serves (default: the configured model).")
     private Path model;
@@ -216,7 +218,7 @@ public final class ItestCommand implements TenonCommand {
                 contracts.bundle(
                         bundle,
                         architecture -> file == null ? TinyModel.of(architecture) : TinyModel.of(file, known, cases),
-                        Optional.ofNullable(file).map(GgufFile::metadata));
+                        Optional.ofNullable(file).map(given -> Definitions.source(given, 0, 0)));
             }
             progress.close();
             return done(contracts.report());

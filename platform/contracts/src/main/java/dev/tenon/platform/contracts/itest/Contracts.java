@@ -8,12 +8,13 @@ import dev.tenon.api.device.Probe;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.api.gguf.GgufMetadata;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.Kernel;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.media.encoder.MediaEncoder;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelSource;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.registry.ModelRegistry;
 import dev.tenon.api.speculation.TokenProposerProvider;
@@ -119,10 +120,10 @@ public final class Contracts {
     ///
     /// @param bundle the bundle
     /// @param model makes the model that an architecture is tested with
-    /// @param file metadata of the file that models are made of: where the bundle offers its architecture, the
-    ///     bundle's others are not tested
+    /// @param file metadata and tensors of the file that models are made of: where the bundle offers
+    ///     its architecture or encoder, the bundle's others are not tested
     /// @throws TenonException (`ITEST-001`) if it offers nothing that a contract covers
-    public void bundle(HandedBundle bundle, Function<ModelArchitecture, TinyModel> model, Optional<GgufMetadata> file) {
+    public void bundle(HandedBundle bundle, Function<ModelArchitecture, TinyModel> model, Optional<ModelSource> file) {
         List<ServiceContract> contracts = Arrays.stream(ServiceContract.values())
                 .filter(each -> !bundle.services(each.service()).isEmpty())
                 .toList();
@@ -141,15 +142,27 @@ public final class Contracts {
         List<KernelProvider> kernels = bundle.services(KernelProvider.class);
         List<QuantFormat> ownFormats = bundle.services(QuantFormat.class);
         List<QuantFormat> known = withOwn(ownFormats);
-        String fileOf = file.map(metadata -> metadata.requiredString("general.architecture"))
+        String fileOf = file.map(source -> source.metadata().requiredString("general.architecture"))
                 .orElse("");
+        String encoderOf = file.flatMap(source -> source.metadata().string("clip.projector_type"))
+                .orElse("");
+        List<MediaEncoder> encoders = bundle.services(MediaEncoder.class);
+        boolean isEncoder = encoders.stream().anyMatch(each -> each.id().equals(encoderOf));
         for (ServiceContract contract : contracts) {
             switch (contract) {
                 case FORMAT -> ownFormats.forEach(this::format);
                 case KERNEL -> kernels.forEach(provider -> kernels(provider, known));
                 case ARCHITECTURE ->
-                    fitting(bundle.services(ModelArchitecture.class), fileOf)
+                    fitting(
+                                    "architecture",
+                                    isEncoder ? List.of() : bundle.services(ModelArchitecture.class),
+                                    ModelArchitecture::id,
+                                    fileOf)
                             .forEach(each -> architecture(each, model.apply(each), kernels));
+                case ENCODER ->
+                    fitting("encoder", encoders, MediaEncoder::id, encoderOf)
+                            .forEach(each ->
+                                    encoder(each, file.filter(of -> each.id().equals(encoderOf))));
                 case BACKEND -> bundle.services(Backend.class).forEach(this::backend);
                 case TOKENIZER ->
                     bundle.services(TokenizerProvider.class).forEach(provider -> tokenizer(provider, file));
@@ -185,11 +198,17 @@ public final class Contracts {
         run("architecture " + architecture.id(), SelectedArchitectureContract.class);
     }
 
-    private void tokenizer(TokenizerProvider provider, Optional<GgufMetadata> file) {
+    private void encoder(MediaEncoder encoder, Optional<ModelSource> file) {
+        SelectedEncoderContract.select(new SelectedEncoderContract.Selection(encoder, file));
+        run("encoder " + encoder.id(), SelectedEncoderContract.class);
+    }
+
+    private void tokenizer(TokenizerProvider provider, Optional<ModelSource> file) {
         SelectedTokenizerContract.select(new SelectedTokenizerContract.Selection(
                 provider,
-                file.filter(
-                        metadata -> metadata.string("tokenizer.ggml.model").equals(Optional.of(provider.model())))));
+                file.map(ModelSource::metadata)
+                        .filter(metadata ->
+                                metadata.string("tokenizer.ggml.model").equals(Optional.of(provider.model())))));
         run("tokenizer " + provider.model(), SelectedTokenizerContract.class);
     }
 
@@ -258,15 +277,14 @@ public final class Contracts {
         }
     }
 
-    private List<ModelArchitecture> fitting(List<ModelArchitecture> offered, String fileOf) {
-        List<ModelArchitecture> fit =
-                offered.stream().filter(a -> a.id().equals(fileOf)).toList();
+    private <T> List<T> fitting(String kind, List<T> offered, Function<T, String> id, String fileOf) {
+        List<T> fit = offered.stream().filter(a -> id.apply(a).equals(fileOf)).toList();
         if (fit.isEmpty()) {
             return offered;
         }
         offered.stream()
                 .filter(a -> !fit.contains(a))
-                .forEach(a -> title.add("architecture " + a.id() + " is not tested: the file is of " + fileOf));
+                .forEach(a -> title.add(kind + " " + id.apply(a) + " is not tested: the file is of " + fileOf));
         return fit;
     }
 

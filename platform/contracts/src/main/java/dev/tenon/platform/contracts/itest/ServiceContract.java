@@ -6,6 +6,7 @@ import dev.tenon.api.chat.ReplyFormatProvider;
 import dev.tenon.api.device.Backend;
 import dev.tenon.api.http.EndpointProvider;
 import dev.tenon.api.kernel.KernelProvider;
+import dev.tenon.api.media.encoder.MediaEncoder;
 import dev.tenon.api.metrics.MetricsExporter;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
@@ -20,6 +21,7 @@ import dev.tenon.itest.testkit.BackendContract;
 import dev.tenon.itest.testkit.BundleChangeListenerContract;
 import dev.tenon.itest.testkit.BundleSettingsContract;
 import dev.tenon.itest.testkit.ConstraintContract;
+import dev.tenon.itest.testkit.EncoderContract;
 import dev.tenon.itest.testkit.EndpointContract;
 import dev.tenon.itest.testkit.KernelContract;
 import dev.tenon.itest.testkit.LogitsProcessorContract;
@@ -39,6 +41,7 @@ public enum ServiceContract {
     FORMAT(QuantFormat.class, QuantFormatContract.class),
     KERNEL(KernelProvider.class, KernelContract.class),
     ARCHITECTURE(ModelArchitecture.class, ArchitectureContract.class),
+    ENCODER(MediaEncoder.class, EncoderContract.class),
     BACKEND(Backend.class, BackendContract.class),
     TOKENIZER(TokenizerProvider.class, TokenizerContract.class),
     SAMPLER(SamplerProvider.class, SamplerContract.class),

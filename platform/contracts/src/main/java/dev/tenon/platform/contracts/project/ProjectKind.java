@@ -4,6 +4,7 @@ import dev.tenon.api.device.Backend;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.http.EndpointProvider;
+import dev.tenon.api.media.encoder.MediaEncoder;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.api.text.SamplerProvider;
@@ -17,6 +18,7 @@ import java.util.Locale;
 public enum ProjectKind {
     FORMAT(QuantFormat.class),
     MODEL(ModelArchitecture.class),
+    ENCODER(MediaEncoder.class),
     BACKEND(Backend.class),
     TOKENIZER(TokenizerProvider.class),
     SAMPLER(SamplerProvider.class),

@@ -64,7 +64,7 @@ public record ProjectNames(
                 : switch (kind) {
                     case FORMAT -> name.replace('-', '_').toUpperCase(Locale.ROOT);
                     case MODEL -> letters;
-                    case BACKEND, TOKENIZER, SAMPLER, COMMAND, ENDPOINT -> name;
+                    case ENCODER, BACKEND, TOKENIZER, SAMPLER, COMMAND, ENDPOINT -> name;
                 };
         return new ProjectNames(
                 name,

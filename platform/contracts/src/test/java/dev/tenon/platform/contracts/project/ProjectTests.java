@@ -53,6 +53,7 @@ class ProjectTests {
         "FORMAT, my-format, com.example.myformat, MyFormat, MY_FORMAT",
         "MODEL, my-model, com.example.mymodel, MyModel, mymodel",
         "MODEL, qwen2, com.example.qwen2, Qwen2, qwen2",
+        "ENCODER, my-encoder, com.example.myencoder, MyEncoder, my-encoder",
         "BACKEND, native, com.example.native_, Native, native",
         "BACKEND, my-gpu-2, com.example.mygpu2, MyGpu2, my-gpu-2",
         "TOKENIZER, my-tokenizer, com.example.mytokenizer, MyTokenizer, my-tokenizer",
