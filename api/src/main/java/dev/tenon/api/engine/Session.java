@@ -117,8 +117,9 @@ public interface Session extends AutoCloseable {
     ///     them, or a scale is no finite number; the session is unchanged
     void adapters(Map<String, Float> scales);
 
-    /// Writes the session: its tokens, and what the device computed of them, so that [#restore] goes on without
-    /// running them again. Waits for a running call; no step of the model runs meanwhile.
+    /// Writes the session: its tokens, the rows of pictures and sounds among them, and what the device
+    /// computed, so that [#restore] goes on without running them again. Waits for a running call; no
+    /// step of the model runs meanwhile.
     ///
     /// @param to takes the bytes; stays open
     /// @throws IOException if it does not take them
@@ -130,7 +131,8 @@ public interface Session extends AutoCloseable {
     /// @param from gives the bytes; stays open
     /// @throws IOException if it cannot be read
     /// @throws dev.tenon.api.error.TenonException (`STATE-005`) if the bytes are damaged, or of another model,
-    ///     backend or type of cache, (`STATE-002`) if this session has tokens; it is unchanged
+    ///     backend or type of cache, (`STATE-002`) if this session has tokens, or the saved one pictures
+    ///     or sounds, and the model was loaded without its companion; it is unchanged
     /// @throws dev.tenon.api.error.OutOfResourcesException (`LIMIT-001`) if the tokens do not fit the context; the
     ///     session is unchanged
     void restore(InputStream from) throws IOException;

@@ -7,11 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tenon.itest.framework.Installation.Result;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Base64;
 import java.util.concurrent.TimeUnit;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeEach;
@@ -138,6 +141,48 @@ class PicturesIT {
         result = tenon(run);
         assertEquals(2, result.code(), result.err());
         assertTrue(result.err().contains("--mmproj") && result.err().contains("[CLI-001]"), result.err());
+    }
+
+    @Test
+    void aSessionIsKeptWithItsPicture() throws Exception {
+        Path kept = folder.resolve("kept");
+        String[] run = {
+            "run",
+            MODEL,
+            "--image",
+            wide.toString(),
+            "--temp",
+            "0",
+            "-n",
+            "4",
+            "--session",
+            kept.toString(),
+            "-p",
+            "Look:"
+        };
+        Result first = tenon(run);
+        assertEquals(0, first.code(), first.err());
+        long size = Files.size(kept);
+        Result second = tenon(run);
+        assertEquals(0, second.code(), second.err());
+        assertEquals(first.out(), second.out());
+        assertEquals(size, Files.size(kept));
+    }
+
+    @Test
+    void aSlotWithAPictureIsNotSaved() throws Exception {
+        String[] options = {"-m", MODEL, "--mmproj", "auto", "--slot-save-path", folder.toString()};
+        try (RunningServer server = new RunningServer(installation, Duration.ofMinutes(5), options)) {
+            String picture = Base64.getEncoder().encodeToString(Files.readAllBytes(wide));
+            HttpResponse<String> answer = server.send(server.post(
+                    "/completion",
+                    "{\"id_slot\":0,\"n_predict\":2,\"prompt\":{\"prompt_string\":\"See <__media__>\",\"multimodal_data\":[\""
+                            + picture + "\"]}}"));
+            assertEquals(200, answer.statusCode(), answer.body());
+            answer = server.send(server.post("/slots/0?action=save", "{\"filename\":\"picture.bin\"}"));
+            assertEquals(501, answer.statusCode(), answer.body());
+            assertTrue(answer.body().contains("Slot 0 has pictures or sounds"), answer.body());
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.tenon.itest.golden;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -17,12 +18,17 @@ import dev.tenon.api.engine.PromptMedia;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.engine.Usage;
+import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.error.TenonException;
 import dev.tenon.api.media.MelSpectrogram;
 import dev.tenon.api.media.Picture;
 import dev.tenon.api.media.Size;
 import dev.tenon.api.media.Sound;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.platform.core.StandaloneEngine;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -209,6 +215,73 @@ class PicturesInPromptsTests {
             session.generate(GREEDY, new Ids(found));
             assertEquals(expected, found);
         }
+    }
+
+    /// Logits after a restored session are those after the one that was saved: also where the last picture is cut, and
+    /// where all tokens run again, as a state does not go back to any place.
+    @Test
+    void aSavedSessionHasItsPictures() throws IOException {
+        for (String name : List.of("vision/gemma3", "vision/qwen3vl", "vision/qwen35vl")) {
+            JsonNode prompts = GoldenData.json(GoldenData.file(name + ".json")).get("images");
+            Prompt prompt;
+            List<Saved> all = new ArrayList<>();
+            try (Engine engine = StandaloneEngine.create(Map.of());
+                    LoadedModel model = engine.load(request(name).build())) {
+                prompt = Prompt.of(model, prompts.get(prompts.size() - 1));
+                int end = prompt.tokens.length;
+                int lastRow = IntStream.range(0, end)
+                        .filter(i -> prompt.tokens[i] < 0)
+                        .max()
+                        .orElseThrow();
+                for (int length : new int[] {end - 1, lastRow + 1, lastRow}) {
+                    all.add(Saved.of(model, prompt, length));
+                }
+            }
+            try (Engine engine = StandaloneEngine.create(Map.of());
+                    LoadedModel model = engine.load(request(name).build());
+                    LoadedModel blind =
+                            engine.load(request(name).companion(null).build())) {
+                for (Saved saved : all) {
+                    restored(model, prompt, saved);
+                    TenonException e = assertThrows(TenonException.class, () -> restored(blind, prompt, saved));
+                    // Where axes are rotated, it is another model.
+                    String code = name.equals("vision/gemma3") ? ErrorCode.ARGUMENT : ErrorCode.SAVED_SESSION;
+                    assertEquals(code, e.code(), e.getMessage());
+                }
+            }
+        }
+    }
+
+    /// A session of the first tokens of a prompt, and the logits of the rest.
+    private record Saved(int length, byte[] bytes, List<float[]> rest) {
+        static Saved of(LoadedModel model, Prompt prompt, int length) throws IOException {
+            try (Session session = model.newSession()) {
+                session.evaluate(prompt.tokens, prompt.media, Rows.NONE, (index, row) -> {});
+                session.truncate(length);
+                ByteArrayOutputStream out = new ByteArrayOutputStream();
+                session.save(out);
+                return new Saved(length, out.toByteArray(), PicturesInPromptsTests.rest(session, prompt));
+            }
+        }
+    }
+
+    private static void restored(LoadedModel model, Prompt prompt, Saved saved) throws IOException {
+        try (Session session = model.newSession()) {
+            session.restore(new ByteArrayInputStream(saved.bytes));
+            assertArrayEquals(Arrays.copyOf(prompt.tokens, saved.length), session.tokens());
+            List<float[]> found = rest(session, prompt);
+            assertEquals(saved.rest.size(), found.size());
+            for (int i = 0; i < found.size(); i++) {
+                assertArrayEquals(saved.rest.get(i), found.get(i), "row " + i + " after " + saved.length);
+            }
+        }
+    }
+
+    private static List<float[]> rest(Session session, Prompt prompt) {
+        int[] tokens = Arrays.copyOfRange(prompt.tokens, session.length(), prompt.tokens.length);
+        List<float[]> rows = new ArrayList<>();
+        session.evaluate(tokens, prompt.media, Rows.ALL, (index, row) -> rows.add(row.clone()));
+        return rows;
     }
 
     @Test

@@ -185,7 +185,6 @@ public final class RunCommand implements TenonCommand {
     @Override
     public Integer call() throws IOException {
         RunArguments.Given given = arguments.read(console, model.name(), prompt != null || file != null);
-        media.refuseWith("--session", kept);
         LoadRequest request = speculation.in(model.request(console, given.model(), media.given()), console);
         Path[] inputs = file == null ? media.inputs(request.path()) : media.inputs(request.path(), file);
         if (jsonMetrics != null && !jsonMetrics.equals("-")) {

@@ -44,18 +44,6 @@ public final class MediaOptions {
         return !given.isEmpty();
     }
 
-    /// Refuses pictures and sounds beside an option that cannot be used with them.
-    ///
-    /// @param option its name
-    /// @param value what was given by it; null if that is nothing
-    /// @throws TenonException (`CLI-001`) if both are given
-    public void refuseWith(String option, Object value) {
-        if (value != null && given()) {
-            throw new TenonException(
-                    ErrorCode.USAGE, option + " keeps no pictures and sounds. Leave it out, or --image and --audio.");
-        }
-    }
-
     /// {@return their files, in order}
     public List<MediaFile> files() {
         return given.stream().map(Given::file).toList();

@@ -86,10 +86,6 @@ class AttachmentsTests {
         assertEquals(2, cli.engine.requests.get(1).media().size());
         TestCli.Result result = run("--image", "" + fox, "<__media__> or <__media__>?");
         assertEquals(2, result.status(), result.err());
-        assertEquals(
-                2,
-                run("--image", "" + fox, "--session", "" + folder.resolve("kept"), "x")
-                        .status());
     }
 
     @Test

@@ -315,12 +315,6 @@ final class ModelSession implements Session, MeasuredSession {
     public void save(OutputStream to) throws IOException {
         begin(false);
         try {
-            if (sequence.hasRows()) {
-                throw new TenonException(
-                        ErrorCode.ARGUMENT,
-                        "The session has pictures or sounds among its tokens, and cannot be saved. Truncate it to what"
-                                + " is before them, or send the conversation again.");
-            }
             model.loop().placed().save(sequence, model.saved(), to);
         } finally {
             end();

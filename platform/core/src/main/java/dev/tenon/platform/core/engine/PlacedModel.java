@@ -184,7 +184,11 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
         file.requireUnchanged();
         List<GgufFile> files = new ArrayList<>(List.of(file));
         files.addAll(adapters.files());
-        return new SavedSequence(ModelDigest.of(positions, files), config.vocabularySize(), contextLength);
+        return new SavedSequence(
+                ModelDigest.of(positions, files),
+                config.vocabularySize(),
+                contextLength,
+                rows -> PromptRows.require("The saved session", rows, rowWidth(), mostTogether()));
     }
 
     /// {@return what is kept when the model is closed, after what was kept was taken back; null if nothing is}

@@ -24,23 +24,41 @@ final class PromptRows {
                 continue;
             }
             if (!(each instanceof EncodedMedia encoded)) {
-                throw refused("has a picture or sound that no model of this engine encoded");
+                throw refused("The prompt", "has a picture or sound that no model of this engine encoded");
             }
             for (RowBlock block : encoded.blocks()) {
-                if (block.row(0).length != width) {
-                    throw refused("has rows of " + block.row(0).length + " elements; the model reads rows of " + width);
-                }
-                if (block.together() && block.length() > mostTogether) {
-                    throw refused("has " + block.length() + " rows that are read together; a step has room for "
-                            + mostTogether + ". Load the model with larger steps (-b)");
-                }
+                require("The prompt", block, width, mostTogether);
                 blocks.add(block);
             }
         }
     }
 
-    private static TenonException refused(String why) {
-        return new TenonException(ErrorCode.ARGUMENT, "The prompt " + why + ".");
+    /// Refuses rows that a model cannot read.
+    ///
+    /// @param what has them, for the message
+    /// @param block the rows
+    /// @param width elements of a row that the model reads; 0 if it reads none
+    /// @param mostTogether most rows that see each other
+    /// @throws TenonException (`STATE-002`) if these are others, or more
+    static void require(String what, RowBlock block, int width, int mostTogether) {
+        if (block.width() != width) {
+            throw refused(
+                    what,
+                    "has rows of " + block.width() + " elements; the model reads "
+                            + (width == 0
+                                    ? "texts alone. Load it with its companion file (--mmproj)"
+                                    : "rows of " + width));
+        }
+        if (block.together() && block.length() > mostTogether) {
+            throw refused(
+                    what,
+                    "has " + block.length() + " rows that are read together; a step has room for " + mostTogether
+                            + ". Load the model with larger steps (-b)");
+        }
+    }
+
+    private static TenonException refused(String what, String why) {
+        return new TenonException(ErrorCode.ARGUMENT, what + " " + why + ".");
     }
 
     /// A block, and where it is in the prompt.
@@ -89,8 +107,10 @@ final class PromptRows {
                 }
             }
         }
-        throw refused("has token " + tokens[at] + " at index " + at
-                + ", which stands for a row that no picture or sound of the prompt has there");
+        throw refused(
+                "The prompt",
+                "has token " + tokens[at] + " at index " + at
+                        + ", which stands for a row that no picture or sound of the prompt has there");
     }
 
     private static boolean matches(RowBlock block, int first, int[] tokens, int at, TokenSequence sequence) {

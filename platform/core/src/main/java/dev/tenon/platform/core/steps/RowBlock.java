@@ -39,6 +39,16 @@ public final class RowBlock {
         return rows.get(index);
     }
 
+    /// {@return elements of a row}
+    public int width() {
+        return rows.getFirst().length;
+    }
+
+    /// {@return how many of them are a line; 0 if each stands where its position is}
+    int columns() {
+        return columns;
+    }
+
     /// {@return whether each row sees all of them}
     public boolean together() {
         return together;

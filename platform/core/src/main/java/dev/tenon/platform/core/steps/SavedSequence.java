@@ -21,6 +21,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
 import java.util.zip.CheckedOutputStream;
@@ -29,30 +30,35 @@ import java.util.zip.CheckedOutputStream;
 ///
 /// ```
 /// long magic | int version | text model | text layout | int adapters, float each
-/// int tokens | int ran | int computed | int each token
+/// int tokens | int ran | int computed | int each token | the rows, from version 2 on
 /// each page of the computed tokens | each window page that the next one sees, if the plan has such
 /// their state, if the plan has states | long CRC-32C of all before
 /// ```
 ///
-/// Numbers are big-endian, texts as [DataOutputStream#writeUTF] has them. Where nothing is computed, or the backend
-/// cannot bring it to the host, `computed` is 0 and the layout is empty.
+/// Numbers are big-endian, texts as [DataOutputStream#writeUTF] has them. Where nothing is computed, or
+/// the backend cannot bring it to the host, `computed` is 0 and the layout is empty. Version 1 has no rows,
+/// but may have computed tokens that stand for some.
 public final class SavedSequence {
     private static final long MAGIC = 0x74656E6F6E736573L;
     private static final int VERSION = 1;
+    private static final int WITH_ROWS = 2;
     private static final int CHUNK = 1 << 16;
 
     private final String model;
     private final int vocabularySize;
     private final int contextLength;
+    private final Consumer<RowBlock> rowCheck;
     private final byte[] chunk = new byte[CHUNK];
 
     /// @param model tells models apart, a digest
     /// @param vocabularySize of the model
     /// @param contextLength most tokens
-    public SavedSequence(String model, int vocabularySize, int contextLength) {
+    /// @param rowCheck fails for rows that the model cannot read
+    public SavedSequence(String model, int vocabularySize, int contextLength, Consumer<RowBlock> rowCheck) {
         this.model = model;
         this.vocabularySize = vocabularySize;
         this.contextLength = contextLength;
+        this.rowCheck = rowCheck;
     }
 
     /// {@return what tells models apart, a digest}
@@ -64,7 +70,7 @@ public final class SavedSequence {
     ///
     /// @param what as a text
     SavedSequence with(String what) {
-        return new SavedSequence(TunedIdentity.digest(List.of(model, what)), vocabularySize, contextLength);
+        return new SavedSequence(TunedIdentity.digest(List.of(model, what)), vocabularySize, contextLength, rowCheck);
     }
 
     /// Writes a sequence, while no step runs.
@@ -78,7 +84,7 @@ public final class SavedSequence {
         String layout = plan == null || sequence.computed() == 0 ? "" : layout(plan);
         int computed = layout.isEmpty() ? 0 : sequence.computed();
         out.writeLong(MAGIC);
-        out.writeInt(VERSION);
+        out.writeInt(sequence.hasRows() ? WITH_ROWS : VERSION);
         out.writeUTF(model);
         out.writeUTF(layout);
         out.writeInt(sequence.adapters().length);
@@ -90,6 +96,9 @@ public final class SavedSequence {
         out.writeInt(computed);
         for (int i = 0; i < sequence.length(); i++) {
             out.writeInt(sequence.token(i));
+        }
+        if (sequence.hasRows()) {
+            SavedRows.write(sequence.rows(), out);
         }
         if (computed > 0) {
             KvPages pages = plan.kvPages();
@@ -182,21 +191,21 @@ public final class SavedSequence {
             throw refused("is none: it begins otherwise", null);
         }
         int version = in.readInt();
-        if (version != VERSION) {
-            throw refused("has version " + version + "; expected " + VERSION, null);
+        if (version != VERSION && version != WITH_ROWS) {
+            throw refused("has version " + version + "; expected " + VERSION + " or " + WITH_ROWS, null);
         }
         if (!in.readUTF().equals(model)) {
             throw refused("is of another model, or other adapters", null);
         }
         String layout = in.readUTF();
-        float[] scales = new float[count(in, sequence.adapters().length, "adapters")];
+        float[] scales = new float[count(in, 0, sequence.adapters().length, "adapters")];
         if (scales.length < sequence.adapters().length) {
             throw refused("has the scales of " + scales.length + " adapters", null);
         }
         for (int i = 0; i < scales.length; i++) {
             scales[i] = in.readFloat();
         }
-        int length = count(in, Integer.MAX_VALUE, "tokens");
+        int length = count(in, 0, Integer.MAX_VALUE, "tokens");
         if (length > contextLength) {
             throw new OutOfResourcesException(
                     ErrorCode.CONTEXT_LENGTH,
@@ -206,12 +215,10 @@ public final class SavedSequence {
                     0,
                     contextLength);
         }
-        int ran = count(in, length, "tokens that ran");
-        int computed = count(in, ran, "computed tokens");
+        int ran = count(in, 0, length, "tokens that ran");
+        int computed = count(in, 0, ran, "computed tokens");
         sequence.useAdapters(scales);
-        for (int i = 0; i < length; i++) {
-            sequence.append(i < computed ? computedToken(in) : count(in, vocabularySize - 1, "as a token"));
-        }
+        readTokens(sequence, version, length, computed, in);
         boolean used = computed > 0 && readCache(sequence, computed, layout, placed, left, in);
         long sum = checked.getChecksum().getValue();
         if (in.readLong() != sum) {
@@ -274,24 +281,37 @@ public final class SavedSequence {
         }
     }
 
-    /// Below 0 it stands for a row, which need not run.
-    private int computedToken(DataInputStream in) throws IOException {
-        int token = in.readInt();
-        if (token >= vocabularySize) {
-            throw refused("is of another model: it has token " + token + " of " + vocabularySize, null);
+    private void readTokens(TokenSequence sequence, int version, int length, int computed, DataInputStream in)
+            throws IOException {
+        int[] tokens = new int[length];
+        for (int i = 0; i < length; i++) {
+            tokens[i] = in.readInt();
         }
-        return token;
+        SequenceRows rows = sequence.rows();
+        if (version == WITH_ROWS) {
+            SavedRows.read(in, tokens, contextLength, rows);
+            rows.blocks().forEach(placed -> rowCheck.accept(placed.block()));
+        }
+        for (int i = 0; i < length; i++) {
+            // Below 0 it stands for a row, which is there, or need not run.
+            if (tokens[i] >= vocabularySize || tokens[i] < 0 && i >= computed && rows.row(i) == null) {
+                throw refused("is of another model: it has token " + tokens[i] + " of " + vocabularySize, null);
+            }
+            sequence.append(tokens[i]);
+        }
     }
 
-    private static int count(DataInputStream in, int most, String what) throws IOException {
+    static int count(DataInputStream in, int least, int most, String what) throws IOException {
         int count = in.readInt();
-        if (count < 0 || count > most) {
-            throw refused("is damaged, or of another model: " + count + " " + what + "; expected 0 to " + most, null);
+        if (count < least || count > most) {
+            throw refused(
+                    "is damaged, or of another model: " + count + " " + what + "; expected " + least + " to " + most,
+                    null);
         }
         return count;
     }
 
-    private static TenonException refused(String why, Throwable cause) {
+    static TenonException refused(String why, Throwable cause) {
         return new TenonException(
                 ErrorCode.SAVED_SESSION,
                 "The saved session " + why + ". Load what it was saved with, or begin a new one.",

@@ -2,6 +2,7 @@ package dev.tenon.platform.core.steps;
 
 import dev.tenon.api.device.StepInput;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /// The rows of a sequence, which stand in the place of some of its tokens, and how they move the places of the tokens
@@ -11,10 +12,15 @@ final class SequenceRows {
 
     /// @param start index of the token of the first row
     /// @param end index after the token of the last one that is there
-    private record Placed(int start, int end, RowBlock block) {
-        boolean has(int index) {
+    record Placed(int start, int end, RowBlock block) {
+        private boolean has(int index) {
             return start <= index && index < end;
         }
+    }
+
+    /// {@return all of them, in order; unmodifiable}
+    List<Placed> blocks() {
+        return Collections.unmodifiableList(blocks);
     }
 
     /// {@return whether there are any}

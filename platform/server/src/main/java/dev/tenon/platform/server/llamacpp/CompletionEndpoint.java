@@ -139,13 +139,11 @@ public record CompletionEndpoint(Replies replies, SlotEndpoints slots) implement
                 for (NativeReply reply : replied) {
                     whole.add(reply.finish(prompts.get(i).text(), lease.model().contextLength()));
                 }
-                if (encoded.get(i).media().isEmpty()) { // a file of a slot has tokens alone
-                    slots.used(
-                            exchange,
-                            served,
-                            slot,
-                            replied.getLast().after(encoded.get(i).tokens()));
-                }
+                slots.used(
+                        exchange,
+                        served,
+                        slot,
+                        replied.getLast().after(encoded.get(i).tokens()));
             }
         }
         if (!stream) {

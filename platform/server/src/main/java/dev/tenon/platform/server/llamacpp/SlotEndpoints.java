@@ -124,6 +124,12 @@ public final class SlotEndpoints {
         if (tokens == null) {
             throw RequestException.invalid(null, "Slot " + slot.id() + " holds nothing: no request named it.");
         }
+        if (Arrays.stream(tokens).anyMatch(token -> token < 0)) {
+            throw RequestException.unsupported(
+                    null,
+                    "Slot " + slot.id() + " has pictures or sounds, and a file of a slot has tokens alone. Send its"
+                            + " prompt again: what is still computed of it is found.");
+        }
         long begin = System.nanoTime();
         try (ServedModel.Lease lease = served.lease();
                 Generations.Turn turn = generations.enter(exchange, served, 0);
