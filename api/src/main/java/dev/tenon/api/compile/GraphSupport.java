@@ -9,6 +9,7 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RecurrentOp;
+import dev.tenon.api.graph.RunAttention;
 import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.Value;
@@ -71,6 +72,7 @@ public final class GraphSupport {
             boolean needsAll = selects
                     || op instanceof CoreOp.Attention
                     || op instanceof SelectedAttention
+                    || op instanceof RunAttention
                     || op instanceof SelectPositions
                     || RecurrentOp.hasState(op);
             if (inputs > 0 && (needsAll || inputs < op.inputs().size())) {

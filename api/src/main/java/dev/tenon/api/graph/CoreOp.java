@@ -347,19 +347,32 @@ public sealed interface CoreOp extends Op {
         }
     }
 
-    /// The gate of gpt-oss, element by element: `out = a / (1 + exp(-alpha a)) * (b + 1)` with
-    /// `a = min(gate, limit)` and `b = max(-limit, min(up, limit))`.
+    /// The gate of gpt-oss, element by element: `out = a / (1 + exp(-alpha a)) * (b + offset)` with
+    /// `a = min(gate, limit)` and `b = max(-limit, min(up, limit))`. With slope 1 and offset 0 it is a
+    /// clamped SwiGLU.
     ///
     /// @param gate `[T, width]`
     /// @param up `[T, width]`
     /// @param alpha slope of the sigmoid, 1.702
     /// @param limit where both are clamped, 7
+    /// @param offset added to the second, 1
     /// @param out `[T, width]`
-    record SwigluOai(Value gate, Value up, float alpha, float limit, Value out) implements CoreOp {
+    record SwigluOai(Value gate, Value up, float alpha, float limit, float offset, Value out) implements CoreOp {
         /// Checks the widths.
         public SwigluOai {
             Shapes.sameWidth("swiglu_oai", out, gate, up);
             Shapes.check(limit > 0, "swiglu_oai", "has limit " + limit + "; expected more than 0", out);
+        }
+
+        /// The gate of gpt-oss.
+        ///
+        /// @param gate first projections
+        /// @param up second projections
+        /// @param alpha slope of the sigmoid
+        /// @param limit where both are clamped
+        /// @param out result
+        public SwigluOai(Value gate, Value up, float alpha, float limit, Value out) {
+            this(gate, up, alpha, limit, 1, out);
         }
 
         @Override

@@ -11,7 +11,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /// An immutable list of ops in an order that can run: each value is defined once, before it is read.
 ///
@@ -118,8 +117,8 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
         return List.copyOf(weights.values());
     }
 
-    /// {@return the attention ops in the order of their layers, those of [SelectedAttention] among them; several of one
-    ///     layer in the order in which they run, of which the first appends}
+    /// {@return the attention ops in the order of their layers, those of [SelectedAttention] and both of [RunAttention]
+    ///     among them; several of one layer in the order in which they run, of which the first appends}
     public List<CoreOp.Attention> attentionLayers() {
         return layers(op -> !(op instanceof SelectPositions));
     }
@@ -132,21 +131,21 @@ public record Graph(String name, List<Op> ops, Value output, Map<String, Value> 
         return List.copyOf(layers.values());
     }
 
-    /// {@return what an op keeps in the KV cache, or null}
-    static CoreOp.@Nullable Attention cached(Op op) {
+    /// {@return what an op keeps in the KV cache; empty for most}
+    static List<CoreOp.Attention> cached(Op op) {
         return switch (op) {
-            case CoreOp.Attention attention -> attention;
-            case SelectedAttention selected -> selected.attention();
-            case SelectPositions positions -> positions.cache();
-            default -> null;
+            case CoreOp.Attention attention -> List.of(attention);
+            case SelectedAttention selected -> List.of(selected.attention());
+            case RunAttention runs -> List.of(runs.near(), runs.far());
+            case SelectPositions positions -> List.of(positions.cache());
+            default -> List.of();
         };
     }
 
     private List<CoreOp.Attention> layers(Predicate<Op> which) {
         return ops.stream()
                 .filter(which)
-                .map(Graph::cached)
-                .filter(Objects::nonNull)
+                .flatMap(op -> cached(op).stream())
                 .sorted(Comparator.comparingInt(CoreOp.Attention::layer))
                 .toList();
     }

@@ -61,8 +61,7 @@ final class GraphCheck {
                 throw refusal(name + " reads weight " + tensor + ", which another op reads as " + known);
             }
         }
-        CoreOp.Attention attention = Graph.cached(op);
-        if (attention != null) {
+        for (CoreOp.Attention attention : Graph.cached(op)) {
             CoreOp.Attention first = layers.putIfAbsent(attention.layer(), attention);
             if (first != null && !first.sharesLayerWith(attention)) {
                 throw refusal(name + " has the layer " + attention.layer() + " of " + first.out()

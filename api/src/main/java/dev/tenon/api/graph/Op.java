@@ -7,10 +7,9 @@ import org.osgi.annotation.versioning.ConsumerType;
 ///
 /// The set is open: [CoreOp] holds the ops of usual decoders and encoders, [ExpertOp] those of
 /// mixtures of experts, [StateOp] and [RecurrentOp] those with a state, [PartOp] those on parts of rows,
-/// [PositionScale], [LowRankAdd], [CentredConvolution], [GivenRows], [ReplaceRows], [JoinRows], [SelectPositions] and
-/// [SelectedAttention] stand alone, [CustomOp] is for everything that these express. A backend that meets an op it does
-/// not know asks whether it is a [CustomOp] and expands it, or refuses it with a
-/// reason.
+/// [PositionScale], [LowRankAdd], [CentredConvolution], [GivenRows], [ReplaceRows], [JoinRows], [SelectPositions],
+/// [SelectedAttention] and [RunAttention] stand alone, [CustomOp] is for everything that these express. A backend that
+/// meets an op it does not know asks whether it is a [CustomOp] and expands it, or refuses it with a reason.
 @ConsumerType
 public interface Op {
     /// {@return the kind, such as `linear`; stable, used in reports and kernel look-up}

@@ -125,4 +125,62 @@ public interface RecurrentOp extends Op {
             return List.of(rkv, decay, remove, add);
         }
     }
+
+    /// Makes one row of each run of tokens: a mean of theirs, weighed for each channel by a softmax (DeepSeek-AI
+    /// 2026). With `run = bias.rows`, the row of position `run * c + run - 1` is
+    ///
+    /// ```
+    /// out[i] = sum_s w_s x[s, i] / sum_s w_s       w_s = exp(scores[s, i] + bias[s mod run, i])
+    /// ```
+    ///
+    /// over the positions `s` of run `c`, and 0 elsewhere. Where `x` is twice as wide as `out`, runs overlap:
+    /// positions of run `c - 1`, if there is one, take part with their first `width` channels, those of run `c`
+    /// with their last.
+    ///
+    /// @param x `[T, width]`, or `[T, 2 * width]`
+    /// @param scores as wide as `x`
+    /// @param bias `[run, width of x]`
+    /// @param out `[T, width]`
+    record RunMean(Value x, Value scores, Weight bias, Value out) implements RecurrentOp {
+        /// Checks the shapes.
+        public RunMean {
+            boolean fits = (x.width() == out.width() || x.width() == 2L * out.width())
+                    && scores.width() == x.width()
+                    && bias.slices() == 1
+                    && bias.cols() == x.width();
+            Shapes.check(fits, "run_mean", "has bias " + bias + ", which does not fit " + x + " and " + scores, out);
+        }
+
+        /// {@return positions of a run}
+        public int run() {
+            return bias.rows();
+        }
+
+        /// {@return whether a row is made of the run before, too}
+        public boolean overlaps() {
+            return x.width() != out.width();
+        }
+
+        /// Highest score, sum of weights and weighted sum of each channel of a run; with overlap two of the run, and
+        /// one of the run before.
+        @Override
+        public long stateFloats() {
+            return 3L * (overlaps() ? 3 : 1) * out.width();
+        }
+
+        @Override
+        public String kind() {
+            return "run_mean";
+        }
+
+        @Override
+        public List<Value> inputs() {
+            return List.of(x, scores);
+        }
+
+        @Override
+        public List<Weight> weights() {
+            return List.of(bias);
+        }
+    }
 }

@@ -10,7 +10,8 @@ import java.util.Optional;
 /// Pair `i` of `ropeDim / 2` is rotated by `position * frequency(i) / factor[i]`, and both of its elements are
 /// multiplied by `attentionFactor`. [#frequency(int)] is `freqScale * freqBase^(-2i / ropeDim)`, changed by
 /// [Yarn] if that is there. With [#turns()] each pair has a coordinate of the token in place of its position, and
-/// the number of another pair in place of `i` in its frequency: so tokens that stand in a picture are rotated.
+/// the number of another pair in place of `i` in its frequency: so tokens that stand in a picture are rotated. With
+/// [#run()], the position is that of the first token of a run.
 public final class RopeParams {
     /// Which two elements of a head are rotated together.
     public enum Pairing {
@@ -59,6 +60,7 @@ public final class RopeParams {
     private final int ropeDim;
     private final List<Turn> turns;
     private final int span;
+    private final int run;
     private final float freqScale;
     private final Optional<Weight> freqFactors;
     private final Optional<Yarn> yarn;
@@ -71,6 +73,7 @@ public final class RopeParams {
         this.ropeDim = builder.ropeDim;
         this.turns = builder.turns;
         this.span = builder.span == 0 ? builder.ropeDim : builder.span;
+        this.run = builder.run;
         this.freqScale = builder.freqScale;
         this.freqFactors = builder.freqFactors;
         this.yarn = builder.yarn;
@@ -92,6 +95,7 @@ public final class RopeParams {
         builder.ropeDim = ropeDim;
         builder.turns = turns;
         builder.span = span;
+        builder.run = run;
         builder.freqScale = freqScale;
         builder.freqFactors = freqFactors;
         builder.yarn = yarn;
@@ -127,6 +131,12 @@ public final class RopeParams {
     /// {@return elements that are paired among themselves: `ropeDim`, or a part of it of which there are several}
     public int span() {
         return span;
+    }
+
+    /// {@return positions of a run, all tokens of which are rotated as its first: `position - position mod run`; 1
+    ///     without runs}
+    public int run() {
+        return run;
     }
 
     /// {@return the factor on positions; 1 unless linear scaling is used}
@@ -188,7 +198,8 @@ public final class RopeParams {
     }
 
     private List<Object> values() {
-        return List.of(headDim, pairing, freqBase, ropeDim, turns, span, freqScale, freqFactors, yarn, attentionFactor);
+        return List.of(
+                headDim, pairing, freqBase, ropeDim, turns, span, run, freqScale, freqFactors, yarn, attentionFactor);
     }
 
     /// Builds one. Not safe for several threads.
@@ -199,6 +210,7 @@ public final class RopeParams {
         private int ropeDim;
         private List<Turn> turns = List.of();
         private int span;
+        private int run = 1;
         private float freqScale = 1;
         private Optional<Weight> freqFactors = Optional.empty();
         private Optional<Yarn> yarn = Optional.empty();
@@ -238,9 +250,18 @@ public final class RopeParams {
             return this;
         }
 
+        /// Sets how many positions are rotated as the first of them; 1 by default.
+        ///
+        /// @param positions at least 1; with turns, 1
+        /// @return this
+        public Builder run(int positions) {
+            this.run = positions;
+            return this;
+        }
+
         /// Sets the factor on positions; 1 by default.
         ///
-        /// @param factor such as 0.25 for a context four times as long
+        /// @param factor such as 0.25 for a context four times as long; below 0 to rotate back
         /// @return this
         public Builder freqScale(float factor) {
             this.freqScale = factor;
@@ -293,6 +314,10 @@ public final class RopeParams {
             if (span != 0 && (span < 2 || span % 2 != 0 || ropeDim % span != 0)) {
                 throw new IllegalArgumentException(
                         "pairs within " + span + " elements do not fit a rope dimension of " + ropeDim);
+            }
+            if (run < 1 || run > 1 && !turns.isEmpty()) {
+                throw new IllegalArgumentException("rope of runs of " + run + " with " + turns.size()
+                        + " turns; expected runs of 1 or more, or turns");
             }
             return new RopeParams(this);
         }

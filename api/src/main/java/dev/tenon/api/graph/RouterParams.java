@@ -20,7 +20,9 @@ public final class RouterParams {
         /// Softmax over all experts.
         SOFTMAX,
         /// `1 / (1 + exp(-logit))` of each.
-        SIGMOID
+        SIGMOID,
+        /// `sqrt(log(1 + exp(logit)))` of each.
+        SOFTPLUS_ROOT
     }
 
     /// The least sum that weights are divided by, 2^-14.

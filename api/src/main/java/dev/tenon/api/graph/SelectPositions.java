@@ -10,14 +10,16 @@ import java.util.List;
 /// ```
 ///
 /// of the positions up to the token's, its own among them; the first of equals. Keys are appended to a layer of the
-/// KV cache that nothing else has ([#cache()]).
+/// KV cache that nothing else has ([#cache()]). With runs, only last positions of whole ones are chosen, at which `k`
+/// stands for the run.
 ///
 /// @param q `[T, heads * keyLength]`
 /// @param shares `[T, heads]`, of any sign
 /// @param k `[T, keyLength]`
 /// @param layer index of the KV cache layer, 0-based
+/// @param run positions of a run; 1 without runs
 /// @param out `[T, count]`: positions in ascending order, whole numbers; behind them -1 where a token sees fewer
-public record SelectPositions(Value q, Value shares, Value k, int layer, Value out) implements Op {
+public record SelectPositions(Value q, Value shares, Value k, int layer, int run, Value out) implements Op {
     /// In place of a position that there is not.
     public static final int NONE = -1;
 
@@ -29,6 +31,18 @@ public record SelectPositions(Value q, Value shares, Value k, int layer, Value o
                 "has " + shares + " heads, which do not fit " + q + " and " + k,
                 out);
         Shapes.check(layer >= 0, "select_positions", "has layer " + layer + "; expected 0 or more", out);
+        Shapes.check(run >= 1, "select_positions", "has runs of " + run + "; expected 1 or more", out);
+    }
+
+    /// Chooses any positions.
+    ///
+    /// @param q queries
+    /// @param shares of heads
+    /// @param k keys
+    /// @param layer index of the KV cache layer
+    /// @param out positions
+    public SelectPositions(Value q, Value shares, Value k, int layer, Value out) {
+        this(q, shares, k, layer, 1, out);
     }
 
     /// {@return how many positions a token gets, at most}

@@ -1,7 +1,7 @@
 /// The computation graph: immutable core ops, composite ops that expand into them, and pure fusion passes.
 ///
 /// Users import versions below 2; who implements a provider type, those below the next minor one.
-@Version("1.14.0")
+@Version("1.15.0")
 @Export
 @NullMarked
 package dev.tenon.api.graph;

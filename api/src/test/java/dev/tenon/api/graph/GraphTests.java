@@ -118,6 +118,20 @@ class GraphTests {
     }
 
     @Test
+    void attentionToRunsHasTwoLayersOfTheCache() {
+        Value out = b.value("out", x.width());
+        AttentionParams far = AttentionParams.builder(1, 1, 1).build();
+        CoreOp.Attention near = new CoreOp.Attention(
+                x, x, x, 0, far.toBuilder().slidingWindow(4).build(), out);
+        CoreOp.Attention runs = new CoreOp.Attention(x, x, x, 1, far, out);
+        b.add(new RunAttention(near, runs, 2, Optional.empty()));
+        Graph graph = b.build(out);
+        assertEquals(List.of(near, runs), graph.attentionLayers());
+        assertEquals(List.of(near, runs), graph.cacheLayers());
+        assertEquals(List.of(near), WindowLayers.of(graph).layers());
+    }
+
+    @Test
     void opsOfOneCacheLayerHoldHeadsTheSameWay() {
         attend(b, x, x, x, 6, 6);
         refused(attend(b, x, x, x, 3, 3), "layer 5 of att");

@@ -64,6 +64,14 @@ class OpShapeTests {
                 qkv, decay, beta, vector(heads), vector(heads), keyHeads, StateOp.KeyHeads.BLOCK, eps, OUT);
     }
 
+    private static RunAttention runs(int layer, AttentionParams far, int run) {
+        return new RunAttention(
+                new CoreOp.Attention(X, X, X, 0, heads(4, 4), OUT),
+                new CoreOp.Attention(X, X, X, layer, far, OUT),
+                run,
+                Optional.empty());
+    }
+
     @Test
     void opsWithAStateKnowItsSize() {
         GraphBuilder b = new GraphBuilder("test");
@@ -82,15 +90,21 @@ class OpShapeTests {
         RecurrentOp.ReplacementRule rule =
                 new RecurrentOp.ReplacementRule(shift.out(), x, x, x, 6, b.value("replaced", 24));
         b.add(rule);
-        Graph graph = b.build(rule.out());
+        Value half = b.value("half", 12);
+        RecurrentOp.RunMean overlapping = new RecurrentOp.RunMean(x, rule.out(), new Weight("ape", 24, 4), half);
+        b.add(overlapping);
+        RecurrentOp.RunMean mean = new RecurrentOp.RunMean(half, half, new Weight("ape2", 12, 9), b.value("mean", 12));
+        b.add(mean);
+        Graph graph = b.build(mean.out());
         List<StateOp> ops = graph.stateOps();
         assertEquals(
                 List.of(72L, 24L, 24L), ops.stream().map(StateOp::stateFloats).toList());
         assertEquals(
-                List.of(72L, 24L, 24L, 24L, 96L),
+                List.of(72L, 24L, 24L, 24L, 96L, 108L, 36L),
                 graph.opsWithState().stream().map(RecurrentOp::stateFloats).toList());
         assertEquals(0, RecurrentOp.stateFloats(graph.ops().getFirst()));
         assertEquals(List.of(3, 4), List.of(shift.ways(), rule.headLength()));
+        assertEquals(List.of(4, 9), List.of(overlapping.run(), mean.run()));
         assertEquals(List.of(3, 2), List.of(scan.headLength(), scan.stateLength()));
         assertEquals(List.of(2, 3), List.of(delta.keyLength(), delta.valueLength()));
         assertEquals(1, delta.keyHead(3));
@@ -216,7 +230,31 @@ class OpShapeTests {
                         List.of(
                                 () -> new SelectPositions(X, TWO, X, 0, OUT),
                                 () -> new SelectPositions(X, Y, TWO, 0, OUT),
-                                () -> new SelectPositions(X, new Value(4, "one", 1), X, -1, OUT))),
+                                () -> new SelectPositions(X, new Value(4, "one", 1), X, -1, OUT),
+                                () -> new SelectPositions(X, new Value(4, "one", 1), X, 0, 0, OUT))),
+                Map.entry(
+                        "run_attention",
+                        List.of(
+                                () -> runs(0, heads(4, 4), 4),
+                                () -> runs(1, heads(2, 2), 4),
+                                () -> runs(
+                                        1,
+                                        heads(4, 4).toBuilder().slidingWindow(3).build(),
+                                        4),
+                                () -> runs(
+                                        1,
+                                        heads(4, 4).toBuilder().sinks(some(4)).build(),
+                                        4),
+                                () -> runs(
+                                        1, heads(4, 4).toBuilder().causal(false).build(), 4),
+                                () -> runs(1, heads(4, 4), 0))),
+                Map.entry(
+                        "run_mean",
+                        List.of(
+                                () -> new RecurrentOp.RunMean(Y, Y, new Weight("w", 8, 3), OUT),
+                                () -> new RecurrentOp.RunMean(X, Y, new Weight("w", 12, 3), OUT),
+                                () -> new RecurrentOp.RunMean(X, X, new Weight("w", 8, 3), OUT),
+                                () -> new RecurrentOp.RunMean(X, X, new Weight("w", 12, 3, 2), OUT))),
                 Map.entry(
                         "selected_attention",
                         List.of(() -> new SelectedAttention(

@@ -47,6 +47,11 @@ class ParamsTests {
                 () -> RouterParams.builder(Gating.SOFTMAX, 1).scale(Float.NaN).build(),
                 () -> RopeParams.builder(1, Pairing.INTERLEAVED, 1).build(),
                 () -> RopeParams.builder(8, Pairing.INTERLEAVED, 1).ropeDim(10).build(),
+                () -> RopeParams.builder(8, Pairing.INTERLEAVED, 1).run(0).build(),
+                () -> RopeParams.builder(2, Pairing.INTERLEAVED, 1)
+                        .run(2)
+                        .turns(List.of(new RopeParams.Turn(0, 0)))
+                        .build(),
                 () -> new RopeParams.Yarn(4, 4096, 1, 32));
     }
 
@@ -111,6 +116,7 @@ class ParamsTests {
         assertNotEquals(router, router.toBuilder().scale(1).build());
         RopeParams rope = RopeParams.builder(8, Pairing.HALF_SPLIT, 10_000)
                 .ropeDim(4)
+                .run(3)
                 .freqScale(0.25f)
                 .freqFactors(vector(2))
                 .yarn(Optional.of(new RopeParams.Yarn(4, 4096, 32, 1)))
@@ -118,6 +124,7 @@ class ParamsTests {
                 .build();
         assertEquals(rope, rope.toBuilder().build());
         assertNotEquals(rope, rope.toBuilder().attentionFactor(1).build());
+        assertNotEquals(rope, rope.toBuilder().run(1).build());
         assertTrue(rope.toString().startsWith("RopeParams["), rope.toString());
     }
 }

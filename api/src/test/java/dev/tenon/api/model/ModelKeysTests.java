@@ -89,7 +89,7 @@ class ModelKeysTests {
         metadata.put("a.expert_gating_func", GgufValue.ofUint32(3));
         ExpertShape chosenOnly = ExpertShape.read(keys(), "feed_forward_length", Gating.SIGMOID, false);
         assertEquals(new ExpertShape(8, 4, 32, Gating.SOFTMAX, true, 2.5f, 4, 2), chosenOnly);
-        metadata.put("a.expert_gating_func", GgufValue.ofUint32(4));
+        metadata.put("a.expert_gating_func", GgufValue.ofUint32(5));
         assertThrows(
                 UnsupportedModelException.class,
                 () -> ExpertShape.read(keys(), "feed_forward_length", Gating.SIGMOID, false));

@@ -76,7 +76,9 @@ public record ExpertShape(
             case 0 -> otherwise;
             case 1, OVER_CHOSEN -> Gating.SOFTMAX;
             case 2 -> Gating.SIGMOID;
-            default -> throw keys.unsupported("expert_gating_func", number, "1 to 3 (softmax, sigmoid)");
+            case 4 -> Gating.SOFTPLUS_ROOT;
+            default ->
+                throw keys.unsupported("expert_gating_func", number, "1 to 4 (softmax, sigmoid, root of softplus)");
         };
     }
 

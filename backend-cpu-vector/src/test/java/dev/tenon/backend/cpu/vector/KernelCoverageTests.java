@@ -30,6 +30,7 @@ import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.ReplaceRows;
 import dev.tenon.api.graph.RouterParams;
+import dev.tenon.api.graph.RunAttention;
 import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.StateOp;
@@ -240,7 +241,15 @@ class KernelCoverageTests {
         Value attended = b.value("attended", 64);
         AttentionParams two = AttentionParams.builder(2, 2, 0.2f).build();
         b.add(new SelectedAttention(new CoreOp.Attention(x, x, x, 1, two, attended), positions));
-        replaced = b.add("and", replaced, attended);
+        Value toRuns = b.value("to_runs", 64);
+        Value means = b.value("means", 64);
+        b.add(new RecurrentOp.RunMean(attended, x, table.rows(0, 4), means));
+        b.add(new RunAttention(
+                new CoreOp.Attention(x, x, x, 2, two, toRuns),
+                new CoreOp.Attention(x, means, means, 3, two, toRuns),
+                4,
+                Optional.empty()));
+        replaced = b.add("and", replaced, toRuns);
         Value both = b.join("both", b.add("sum", scanned, corrected), b.slice("some", replaced, 1, 0, 32), 1);
         return b.build(b.selectRows("rows", both));
     }
@@ -303,7 +312,8 @@ class KernelCoverageTests {
                                 ReplaceRows.class,
                                 JoinRows.class,
                                 SelectPositions.class,
-                                SelectedAttention.class))
+                                SelectedAttention.class,
+                                RunAttention.class))
                 .filter(type -> type.isRecord() && Op.class.isAssignableFrom(type))
                 .map(type -> type.getSimpleName()
                         .replaceAll("(?<=[a-z])(?=[A-Z])", "_")

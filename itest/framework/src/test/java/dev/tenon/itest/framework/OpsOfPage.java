@@ -20,6 +20,7 @@ import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.RunAttention;
 import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.SelectedAttention;
@@ -91,6 +92,12 @@ final class OpsOfPage {
                 .turns(List.of(new RopeParams.Turn(0, 0), new RopeParams.Turn(1, 1)))
                 .build();
         ops.put("`rope` along axes", new CoreOp.Rope(X, axes, Y));
+        ops.put(
+                "`rope` of runs",
+                new CoreOp.Rope(
+                        X,
+                        RopeParams.builder(4, Pairing.INTERLEAVED, 100).run(4).build(),
+                        Y));
         ops.put("`attention`", attention(0, 0, true, NONE));
         ops.put("`attention` in a window", attention(128, 0, true, NONE));
         ops.put("`attention` with capped scores", attention(0, 30, true, NONE));
@@ -111,6 +118,7 @@ final class OpsOfPage {
             ops.put("`activate` " + activation, new CoreOp.Activate(X, activation, Y));
         }
         ops.put("`swiglu_oai`", new CoreOp.SwigluOai(X, X, 1.702f, 7, Y));
+        ops.put("`swiglu_oai` without 1", new CoreOp.SwigluOai(X, X, 1, 7, 0, Y));
         ops.put("`xielu`", new PartOp.Xielu(X, 0.8f, 0.8f, 0.5f, -1e-6f, Y));
         ops.put("`scale`", new CoreOp.Scale(X, 2, Y));
         ops.put("`soft_cap`", new CoreOp.SoftCap(X, 30, Y));
@@ -125,6 +133,8 @@ final class OpsOfPage {
         RouterParams router =
                 RouterParams.builder(Gating.SOFTMAX, 2).normalise(true).build();
         ops.put("`router`", new ExpertOp.Router(X, router, TWO, new Value(4, "shares", 2)));
+        RouterParams roots = RouterParams.builder(Gating.SOFTPLUS_ROOT, 2).build();
+        ops.put("`router` by roots", new ExpertOp.Router(X, roots, TWO, new Value(4, "shares", 2)));
         Weight experts = new Weight("experts", 256, 256, 8);
         ops.put("`expert_linear`", new ExpertOp.ExpertLinear(X, TWO, experts, NONE, WIDE));
         ops.put("`weighted_sum`", new ExpertOp.WeightedSum(WIDE, TWO, Y));
@@ -163,6 +173,10 @@ final class OpsOfPage {
         ops.put("`select_positions`", new SelectPositions(X, new Value(9, "weights", 1), X, 0, positions));
         AttentionParams one = AttentionParams.builder(1, 1, 1).build();
         ops.put("`selected_attention`", new SelectedAttention(new CoreOp.Attention(X, X, X, 0, one, Y), positions));
+        CoreOp.Attention far = new CoreOp.Attention(X, X, X, 1, one, Y);
+        CoreOp.Attention near = new CoreOp.Attention(X, X, X, 0, one, Y);
+        ops.put("`run_attention`", new RunAttention(near, far, 4, Optional.empty()));
+        ops.put("`run_mean`", new RecurrentOp.RunMean(X, X, new Weight("places", 256, 4), Y));
         ops.put("`token_shift`", new RecurrentOp.TokenShift(X, new Weight("ways", 256, 3), wide));
         ops.put("`replacement_rule`", new RecurrentOp.ReplacementRule(wide, X, X, X, 4, Y));
         return ops;

@@ -11,7 +11,9 @@ import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.RunAttention;
 import dev.tenon.api.graph.ScoreBias;
+import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -80,6 +82,11 @@ final class OptionalOpCases {
                 Value gate = b.scale("gate", x, 5);
                 return b.swigluOai("glu", gate, b.scale("up", x, -6), 1.702f, 7);
             });
+            add("swiglu_oai without 1 width=" + width, 1, width, (b, x) -> {
+                Value out = b.value("glu", width);
+                b.add(new CoreOp.SwigluOai(b.scale("gate", x, 5), b.scale("up", x, -6), 1, 4, 0, out));
+                return out;
+            });
         }
     }
 
@@ -135,6 +142,8 @@ final class OptionalOpCases {
                         .build();
                 String name = "rope " + pairing + (scaled ? " yarn" : " factors") + " and attention factor";
                 add(name, 16, 3 * 34, (b, x) -> b.rope("r", x, params));
+                RopeParams back = params.toBuilder().run(3).freqScale(-1).build();
+                add(name + " back, of runs", 16, 3 * 34, (b, x) -> b.rope("r", x, back));
             }
         }
     }
@@ -201,6 +210,10 @@ final class OptionalOpCases {
         selected(3, 2, 64, 5);
         selected(4, 16, 32, 24);
         selected(2, 3, 32, 200);
+        // heads, positions of a run, window, runs that a token attends to, 0 for all
+        for (int[] shape : new int[][] {{1, 1, 1, 0}, {3, 4, 5, 2}, {4, 4, 0, 100}, {2, 7, 3, 0}, {2, 40, 8, 1}}) {
+            runs(shape[0], shape[1], shape[2], shape[3]);
+        }
     }
 
     private void chunkedAttention(int[] heads, int window) {
@@ -308,6 +321,35 @@ final class OptionalOpCases {
         });
     }
 
+    /// Attention to positions and to runs, whose keys are values, too.
+    private void runs(int heads, int run, int window, int count) {
+        String name = "run_attention heads=" + heads + " window=" + window + ", runs of " + run
+                + (count == 0 ? "" : ", of which " + count);
+        add(name, 64, 24, (b, x) -> {
+            Value q = OpCases.project(b, x, "q", heads * 32);
+            Value k = OpCases.project(b, x, "k", 32);
+            Value rows = OpCases.project(b, x, "rows", 32);
+            Value out = b.value("att", heads * 32);
+            AttentionParams far =
+                    AttentionParams.builder(heads, 1, 0.4f).valuesInKeys(true).build();
+            AttentionParams near = far.toBuilder()
+                    .slidingWindow(window)
+                    .sinks(Optional.of(Weight.vector("attn_sinks.weight", heads)))
+                    .build();
+            Optional<Value> chosen = Optional.empty();
+            if (count > 0) {
+                Value positions = b.value("positions", count);
+                Value shares = OpCases.project(b, x, "index_weights", 2);
+                Value index = OpCases.project(b, x, "index_k", 32);
+                b.add(new SelectPositions(OpCases.project(b, x, "index_q", 64), shares, index, 2, run, positions));
+                chosen = Optional.of(positions);
+            }
+            CoreOp.Attention last = new CoreOp.Attention(q, k, k, 0, near, out);
+            b.add(new RunAttention(last, new CoreOp.Attention(q, rows, rows, 1, far, out), run, chosen));
+            return out;
+        });
+    }
+
     private void attention(int[] heads, int window, float cap, boolean causal, boolean sinks) {
         int size = heads[2];
         String name = "attention heads=" + heads[0] + "/" + heads[1] + " size=" + size + " window=" + window + " cap="
@@ -406,7 +448,12 @@ final class OptionalOpCases {
                                 .groups(4)
                                 .groupsUsed(2)
                                 .build(),
-                "sigmoid of one", RouterParams.builder(Gating.SIGMOID, 1).build());
+                "sigmoid of one", RouterParams.builder(Gating.SIGMOID, 1).build(),
+                "root of softplus",
+                        RouterParams.builder(Gating.SOFTPLUS_ROOT, 3)
+                                .normalise(true)
+                                .bias(bias)
+                                .build());
         ways.forEach((way, params) -> {
             add(
                     "router " + way + ", chosen",

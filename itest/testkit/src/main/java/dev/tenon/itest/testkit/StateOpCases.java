@@ -33,6 +33,7 @@ final class StateOpCases {
         all.deltaRules();
         all.shifts();
         all.replacementRules();
+        all.runMeans();
         return List.copyOf(all.cases);
     }
 
@@ -153,6 +154,22 @@ final class StateOpCases {
                         "add", remove, b.activate("rate", OpCases.project(b, x, "a", width), Activation.SIGMOID));
                 Value out = b.value("replaced", width);
                 b.add(new RecurrentOp.ReplacementRule(rkv, decay, remove, add, shape[0], out));
+                return out;
+            });
+        }
+    }
+
+    private void runMeans() {
+        // elements of a row, positions of a run, 2 where runs overlap
+        for (int[] shape : new int[][] {{1, 1, 1}, {5, 3, 2}, {65, 4, 2}, {64, 4, 1}, {31, 40, 1}}) {
+            String name =
+                    "run_mean width=" + shape[0] + " of runs of " + shape[1] + (shape[2] > 1 ? ", overlapping" : "");
+            int wide = shape[0] * shape[2];
+            add(name, 16, 24, (b, x) -> {
+                Value scores = b.scale("scores", OpCases.project(b, x, "gate", wide), 5);
+                Weight places = new Weight("ape.weight", wide, shape[1]);
+                Value out = b.value("means", shape[0]);
+                b.add(new RecurrentOp.RunMean(OpCases.project(b, x, "kv", wide), scores, places, out));
                 return out;
             });
         }

@@ -76,19 +76,19 @@ public record GateMath(ElementDispatch elements, CoreOp op, boolean gated) {
         }
     }
 
-    /// Makes SiLU's arguments of those of gpt-oss: `a / (1 + e^(-alpha a)) * (b + 1)` is
-    /// `silu(alpha a) * (b + 1) / alpha`.
+    /// Makes SiLU's arguments of those of gpt-oss: `a / (1 + e^(-alpha a)) * (b + offset)` is
+    /// `silu(alpha a) * (b + offset) / alpha`.
     private void clamp(float[] gate, float[] up, int from, int to) {
         if (op instanceof CoreOp.SwigluOai s) {
-            clamp(gate, up, from, to, s.alpha(), s.limit());
+            clamp(gate, up, from, to, s.alpha(), s.limit(), s.offset());
         }
     }
 
-    private static void clamp(float[] gate, float[] up, int from, int to, float alpha, float limit) {
+    private static void clamp(float[] gate, float[] up, int from, int to, float alpha, float limit, float offset) {
         float inverse = 1 / alpha;
         for (int i = from; i < to; i++) {
             gate[i] = alpha * Math.min(gate[i], limit);
-            up[i] = (Math.max(-limit, Math.min(up[i], limit)) + 1) * inverse;
+            up[i] = (Math.max(-limit, Math.min(up[i], limit)) + offset) * inverse;
         }
     }
 }

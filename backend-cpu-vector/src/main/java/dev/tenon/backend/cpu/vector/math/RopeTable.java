@@ -6,12 +6,13 @@ import dev.tenon.api.graph.RopeParams;
 /// Sines and cosines of a step's positions, shared by all layers that rotate alike.
 ///
 /// Angles are computed in double: `position * frequency(i) / factor[i]`, with a coordinate in place of the position
-/// where the pair has an axis.
+/// where the pair has an axis, and that of the first token of a run where there are runs.
 public final class RopeTable {
     private final int pairs;
     private final double[] frequency;
     /// The axis of each pair; null where all are rotated by the position.
     private final int[] axes;
+    private final int run;
     private final float factor;
     private final float[] cos;
     private final float[] sin;
@@ -28,6 +29,7 @@ public final class RopeTable {
         this.axes = params.turns().isEmpty()
                 ? null
                 : params.turns().stream().mapToInt(RopeParams.Turn::axis).toArray();
+        this.run = params.run();
         this.factor = params.attentionFactor();
         this.cos = cos;
         this.sin = sin;
@@ -42,7 +44,7 @@ public final class RopeTable {
     /// @param input the positions
     public void fill(StepInput input) {
         for (int t = 0; t < input.tokenCount(); t++) {
-            double position = input.position(t);
+            double position = input.position(t) - input.position(t) % run;
             for (int i = 0; i < pairs; i++) {
                 double angle = (axes == null ? position : input.coordinate(t, axes[i])) * frequency[i];
                 cos[t * pairs + i] = (float) (Math.cos(angle) * factor);

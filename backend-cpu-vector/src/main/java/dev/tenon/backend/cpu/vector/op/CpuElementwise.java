@@ -62,12 +62,13 @@ public record CpuElementwise(Function function, Activations a, Activations b, Ac
     ///
     /// @param alpha slope of the sigmoid
     /// @param limit where both are clamped
-    public static Function swigluOai(float alpha, float limit) {
+    /// @param offset added to the second
+    public static Function swigluOai(float alpha, float limit, float offset) {
         return (gate, up, out, from, to) -> {
             for (int i = from; i < to; i++) {
                 float a = Math.min(gate[i], limit);
                 float b = Math.max(-limit, Math.min(up[i], limit));
-                out[i] = a / (Exp.exp(-alpha * a) + 1) * (b + 1);
+                out[i] = a / (Exp.exp(-alpha * a) + 1) * (b + offset);
             }
         };
     }

@@ -48,8 +48,11 @@ public record RouterRows(RouterParams params, float[] bias, Activations logits, 
         double sum = 0;
         for (int e = 0; e < experts; e++) {
             double logit = logits.data[from + e];
-            double value =
-                    params.gating() == RouterParams.Gating.SOFTMAX ? Math.exp(logit - max) : 1 / (1 + Math.exp(-logit));
+            double value = switch (params.gating()) {
+                case SOFTMAX -> Math.exp(logit - max);
+                case SIGMOID -> 1 / (1 + Math.exp(-logit));
+                case SOFTPLUS_ROOT -> Math.sqrt(Math.max(logit, 0) + Math.log1p(Math.exp(-Math.abs(logit))));
+            };
             p[e] = (float) value;
             sum += value;
         }

@@ -6,6 +6,7 @@ import dev.tenon.api.graph.FusedOp.Projections;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RunAttention;
 import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.SelectedAttention;
@@ -31,6 +32,7 @@ final class AttentionRows {
             OpRow.fast(CoreOp.Attention.class, (a, to) -> attention(a, a, null, to)),
             OpRow.plain(SelectedAttention.class, (s, to) -> attention(s, s.attention(), s.positions(), to)),
             OpRow.plain(SelectPositions.class, AttentionRows::select),
+            OpRow.plain(RunAttention.class, AttentionRows::runs),
             OpRow.fused(FusedOp.Projections.class, true, (f, to) -> projections(f, null, f, to)),
             OpRow.fused(FusedOp.Qkv.class, true, (f, to) -> projections(general(f), null, f, to)),
             OpRow.fused(FusedOp.ScaledQkv.class, true, (f, to) -> projections(general(f.qkv()), f.scale(), f, to)),
@@ -61,18 +63,33 @@ final class AttentionRows {
     /// @param op the op that says so, for reports
     /// @param positions those that are attended to; null for all that are seen
     private static void attention(Op op, CoreOp.Attention a, Value positions, Lowering to) {
+        add(op, a, to, kernel(a, positions, 1, null, to.pool.define(a.out(), false), to));
+    }
+
+    private static void runs(RunAttention r, Lowering to) {
+        Activations out = to.pool.define(r.near().out(), false);
+        CpuAttention far = kernel(r.far(), r.positions().orElse(null), r.run(), null, out, to);
+        add(r, r.near(), to, kernel(r.near(), null, 1, far, out, to));
+    }
+
+    private static void add(Op op, CoreOp.Attention a, Lowering to, CpuAttention kernel) {
+        AttentionKernel pages = kernel.kernel();
+        to.add(op, a.out().name(), pages != null ? pages.name() : to.kernels.attentionName(), kernel);
+    }
+
+    private static CpuAttention kernel(
+            CoreOp.Attention a, Value positions, int run, CpuAttention far, Activations out, Lowering to) {
         Activations q = to.pool.get(a.q());
         CpuKv.Appended appended = to.graph.cacheLayers().contains(a)
                 ? new CpuKv.Appended(a, to.pool.get(a.k()), to.pool.get(a.v()))
                 : null;
-        Activations out = to.pool.define(a.out(), false);
         CpuKv cache = to.stores.cache(a.layer());
-        AttentionKernel kernel = positions == null ? to.kernels.attention(a, cache.keyType(), cache.valueType()) : null;
+        AttentionKernel kernel =
+                positions == null && run == 1 ? to.kernels.attention(a, cache.keyType(), cache.valueType()) : null;
         if (kernel != null) {
             to.attentionKernels.put(a, kernel);
             to.needs(new ThreadNeeds(0, 0, kernel.scratchBytes(a.keyLength(), a.valueLength()), 0));
         }
-        String name = kernel != null ? kernel.name() : to.kernels.attentionName();
         float[] sinks = a.params().sinks().map(to.binder::vector).orElse(Lowering.NONE);
         float[] bias = a.params()
                 .scoreBias()
@@ -80,11 +97,8 @@ final class AttentionRows {
                 .map(to.binder::vector)
                 .orElse(Lowering.NONE);
         Activations chosen = positions == null ? null : to.pool.get(positions);
-        to.add(
-                op,
-                a.out().name(),
-                name,
-                new CpuAttention(a, appended, q, chosen, cache, kernel, to.kernels.attention(), sinks, bias, out));
+        return new CpuAttention(
+                a, appended, q, chosen, run, far, cache, kernel, to.kernels.attention(), sinks, bias, out);
     }
 
     /// Projections before attention.

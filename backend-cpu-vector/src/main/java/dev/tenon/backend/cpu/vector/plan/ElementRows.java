@@ -30,7 +30,7 @@ final class ElementRows {
                     to -> to.kernels.elementsName(),
                     (a, to) -> CpuElementwise.activate(a.activation(), to.ownMath())),
             elements(CoreOp.Scale.class, (s, _) -> CpuElementwise.scale(s.factor())),
-            elements(CoreOp.SwigluOai.class, (s, _) -> CpuElementwise.swigluOai(s.alpha(), s.limit())),
+            elements(CoreOp.SwigluOai.class, (s, _) -> CpuElementwise.swigluOai(s.alpha(), s.limit(), s.offset())),
             elements(CoreOp.SoftCap.class, (s, _) -> CpuElementwise.softCap(s.cap())),
             elements(PartOp.Xielu.class, (x, _) -> CpuElementwise.xielu(x)),
             OpRow.fast(PositionScale.class, ElementRows::positionScale));

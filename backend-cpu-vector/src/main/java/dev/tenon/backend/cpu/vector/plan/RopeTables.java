@@ -21,6 +21,7 @@ final class RopeTables {
             int ropeDim,
             float freqBase,
             List<RopeParams.Turn> turns,
+            int run,
             float freqScale,
             Optional<Weight> freqFactors,
             Optional<RopeParams.Yarn> yarn,
@@ -38,7 +39,14 @@ final class RopeTables {
     /// {@return the table of a rotation}
     RopeTable of(RopeParams p) {
         Key key = new Key(
-                p.ropeDim(), p.freqBase(), p.turns(), p.freqScale(), p.freqFactors(), p.yarn(), p.attentionFactor());
+                p.ropeDim(),
+                p.freqBase(),
+                p.turns(),
+                p.run(),
+                p.freqScale(),
+                p.freqFactors(),
+                p.yarn(),
+                p.attentionFactor());
         return tables.computeIfAbsent(key, _ -> {
             float[] factors = p.freqFactors().map(binder::vector).orElse(new float[0]);
             long length = (long) maxTokens * (p.ropeDim() / 2);

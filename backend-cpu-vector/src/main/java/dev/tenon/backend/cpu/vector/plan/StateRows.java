@@ -6,6 +6,7 @@ import dev.tenon.backend.cpu.vector.memory.Activations;
 import dev.tenon.backend.cpu.vector.plan.LoweredGraph.ThreadNeeds;
 import dev.tenon.backend.cpu.vector.sequence.CpuDeltaRule;
 import dev.tenon.backend.cpu.vector.sequence.CpuReplacementRule;
+import dev.tenon.backend.cpu.vector.sequence.CpuRunMean;
 import dev.tenon.backend.cpu.vector.sequence.CpuSelectiveScan;
 import dev.tenon.backend.cpu.vector.sequence.CpuShortConvolution;
 import dev.tenon.backend.cpu.vector.sequence.CpuTokenShift;
@@ -18,7 +19,8 @@ final class StateRows {
             OpRow.fast(StateOp.SelectiveScan.class, StateRows::scan),
             OpRow.fast(StateOp.GatedDeltaRule.class, StateRows::delta),
             OpRow.fast(RecurrentOp.TokenShift.class, StateRows::shift),
-            OpRow.fast(RecurrentOp.ReplacementRule.class, StateRows::replacement));
+            OpRow.fast(RecurrentOp.ReplacementRule.class, StateRows::replacement),
+            OpRow.plain(RecurrentOp.RunMean.class, StateRows::runMean));
 
     private StateRows() {}
 
@@ -82,6 +84,18 @@ final class StateRows {
                 to.pool.get(op.decay()),
                 to.pool.get(op.remove()),
                 to.pool.get(op.add()),
+                to.states,
+                to.pool.define(op.out(), false));
+        to.add(op, op.out().name(), Lowering.JAVA, kernel);
+    }
+
+    private static void runMean(RecurrentOp.RunMean op, Lowering to) {
+        CpuRunMean kernel = new CpuRunMean(
+                op,
+                to.stateOf(op),
+                to.pool.get(op.x()),
+                to.pool.get(op.scores()),
+                to.binder.vector(op.bias()),
                 to.states,
                 to.pool.define(op.out(), false));
         to.add(op, op.out().name(), Lowering.JAVA, kernel);

@@ -26,6 +26,8 @@ import java.util.Arrays;
 /// @param appended keys and values of the step; null unless it is the first op of its layer
 /// @param q `[T, headCount * keyLength]`
 /// @param chosen `[T, count]`, the positions that a token attends to, of a [SelectPositions]; null for all that it sees
+/// @param run positions of a run, of which the last is attended to; 1 for all
+/// @param far what else the softmax is over, or null
 /// @param cache the pages
 /// @param kernel computes whole pages; null where `math` does
 /// @param math the arithmetic of this backend
@@ -37,6 +39,8 @@ public record CpuAttention(
         CpuKv.Appended appended,
         Activations q,
         Activations chosen,
+        int run,
+        CpuAttention far,
         CpuKv cache,
         AttentionKernel kernel,
         AttentionMath math,
@@ -67,7 +71,7 @@ public record CpuAttention(
     /// positions.
     @Override
     public int phases(StepContext c) {
-        return appended != null && !c.oneBlockEach() ? 2 : 1;
+        return appends() && !c.oneBlockEach() ? 2 : 1;
     }
 
     @Override
@@ -79,14 +83,14 @@ public record CpuAttention(
     public void run(StepContext c, int phase, int thread) {
         int heads = op.headCountKv();
         int items = c.blockCount() * heads;
-        boolean appendFirst = appended != null && c.oneBlockEach();
-        if (appended != null && !appendFirst && phase == 0) {
+        boolean appendFirst = appends() && c.oneBlockEach();
+        if (appends() && !appendFirst && phase == 0) {
             for (int i = c.claim(1); i < items; i = c.claim(1)) {
                 append(c, i / heads, i % heads, c.tiles(thread));
             }
             return;
         }
-        if (c.input().tokenCount() == 1 && fits(c)) {
+        if (far == null && c.input().tokenCount() == 1 && fits(c)) {
             decode(c, thread);
             return;
         }
@@ -106,8 +110,17 @@ public record CpuAttention(
         return (long) segments * op.headCount() <= c.split().states().max().length;
     }
 
+    private boolean appends() {
+        return appended != null || far != null && far.appends();
+    }
+
     private void append(StepContext c, int block, int head, Tiles tiles) {
-        append(c, block, head, appended, cache, tiles);
+        if (appended != null) {
+            append(c, block, head, appended, cache, tiles);
+        }
+        if (far != null) {
+            far.append(c, block, head, tiles);
+        }
     }
 
     /// Stores keys and values of the tokens of a block, as many at once as stand next to each other in a page.
@@ -177,6 +190,17 @@ public record CpuAttention(
         int stride = AttentionMath.aligned(op.valueLength());
         loadQueries(c, first, end, head, tiles.q());
         tiles.total().clear(rows, stride);
+        segments(c, first, end, head, tiles, thread);
+        if (far != null) {
+            far.segments(c, first, end, head, tiles, thread);
+        }
+        store(first, end, head, tiles.total());
+    }
+
+    /// Merges all segments that the tokens of a block see into their state.
+    private void segments(StepContext c, int first, int end, int head, Tiles tiles, int thread) {
+        int rows = (end - first) * (op.headCount() / op.headCountKv());
+        int stride = AttentionMath.aligned(op.valueLength());
         int firstSegment = firstSeen(c, first) / SEGMENT;
         int lastSegment = lastSeen(c, end - 1) / SEGMENT;
         for (int s = firstSegment; s <= lastSegment; s++) {
@@ -185,7 +209,6 @@ public record CpuAttention(
                 tiles.total().merge(r, tiles.segment(), r, stride);
             }
         }
-        store(first, end, head, tiles.total());
     }
 
     /// Copies the query rows, token after token, and scales them.
@@ -246,7 +269,7 @@ public record CpuAttention(
                                 tiles);
                     }
                     if (chosen == null) {
-                        weigh((t - first) * group, (next - t) * group, stride, seenFrom, seenTo, tiles);
+                        weighRuns((t - first) * group, (next - t) * group, stride, base, seenFrom, seenTo, tiles);
                     }
                     for (int s = t; s < next && chosen != null; s++) {
                         weighChosen(s, (s - first) * group, group, stride, base, seenFrom, seenTo, tiles);
@@ -320,7 +343,24 @@ public record CpuAttention(
         }
     }
 
-    /// Weighs the positions of a page that were chosen for a token: the scores of others become nothing.
+    /// Weighs the last positions of runs in a page; all of them without runs.
+    private void weighRuns(int row, int rows, int stride, int base, int seenFrom, int seenTo, Tiles tiles) {
+        if (run == 1) {
+            weigh(row, rows, stride, seenFrom, seenTo, tiles);
+            return;
+        }
+        int first = seenFrom + run - 1 - (base + seenFrom) % run;
+        int last = first;
+        for (int p = first; p < seenTo; p += run) {
+            leaveOut(row, rows, last, p, tiles);
+            last = p + 1;
+        }
+        if (first < seenTo) {
+            weigh(row, rows, stride, first, last, tiles);
+        }
+    }
+
+    /// Weighs the positions of a page that were chosen for a token.
     private void weighChosen(
             int token, int row, int rows, int stride, int base, int seenFrom, int seenTo, Tiles tiles) {
         int end = (token + 1) * chosen.width;
@@ -332,17 +372,19 @@ public record CpuAttention(
                 continue;
             }
             first = first < 0 ? p : first;
-            for (int r = row; r < row + rows; r++) {
-                Arrays.fill(
-                        tiles.softmax().scores(),
-                        r * CpuKv.TOKENS + next,
-                        r * CpuKv.TOKENS + p,
-                        Float.NEGATIVE_INFINITY);
-            }
+            leaveOut(row, rows, next, p, tiles);
             next = p + 1;
         }
         if (first >= 0) {
             weigh(row, rows, stride, first, next, tiles);
+        }
+    }
+
+    /// Makes scores nothing.
+    private static void leaveOut(int row, int rows, int from, int to, Tiles tiles) {
+        for (int r = row; r < row + rows; r++) {
+            int at = r * CpuKv.TOKENS;
+            Arrays.fill(tiles.softmax().scores(), at + from, at + to, Float.NEGATIVE_INFINITY);
         }
     }
 

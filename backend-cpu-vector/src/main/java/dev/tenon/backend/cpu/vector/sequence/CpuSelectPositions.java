@@ -67,12 +67,16 @@ public record CpuSelectPositions(
         int end = c.blockStart(block + 1);
         int[] table = c.input().pageTable(c.input().sequence(first));
         for (int base = 0; base <= c.input().position(end - 1); base += CpuKv.TOKENS) {
+            int from = op.run() - 1 - base % op.run();
+            if (from >= CpuKv.TOKENS) {
+                continue;
+            }
             cache.loadKeys(op.layer(), table[base / CpuKv.TOKENS], 0, op.k().width(), tiles, math);
             for (int t = first; t < end; t++) {
                 int seen = Math.min(c.input().position(t) + 1 - base, CpuKv.TOKENS);
-                if (seen > 0) {
+                if (seen > from) {
                     int scores = scores(t, tiles.keys(), best);
-                    for (int p = 0; p < seen; p++) {
+                    for (int p = from; p < seen; p += op.run()) {
                         offer(t, (t - first) * op.count(), base + p, best[scores + p], best);
                     }
                 }
@@ -80,7 +84,7 @@ public record CpuSelectPositions(
         }
         for (int t = first; t < end; t++) {
             int from = t * out.width;
-            int count = Math.min(op.count(), c.input().position(t) + 1);
+            int count = Math.min(op.count(), (c.input().position(t) + 1) / op.run());
             Arrays.sort(out.data, from, from + count);
             Arrays.fill(out.data, from + count, from + op.count(), SelectPositions.NONE);
         }
@@ -120,8 +124,8 @@ public record CpuSelectPositions(
     private void offer(int t, int heap, int position, float score, float[] best) {
         int count = op.count();
         int from = t * out.width;
-        if (position < count) {
-            int i = position;
+        if (position / op.run() < count) {
+            int i = position / op.run();
             while (i > 0 && isWorse(score, position, best[heap + (i - 1) / 2], out.data[from + (i - 1) / 2])) {
                 best[heap + i] = best[heap + (i - 1) / 2];
                 out.data[from + i] = out.data[from + (i - 1) / 2];

@@ -34,6 +34,7 @@ final class PlainOps {
             case CoreOp.Activate a -> a.activation() != Activation.GELU_ERF;
             case CoreOp.Rope r ->
                 r.params().turns().isEmpty()
+                        && r.params().run() == 1
                         && r.params().span() == r.params().ropeDim()
                         && op.weights().stream().noneMatch(Weight::isView);
             case CoreOp.Embedding _,

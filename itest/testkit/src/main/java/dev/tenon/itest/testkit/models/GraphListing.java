@@ -8,6 +8,7 @@ import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -98,7 +99,7 @@ public final class GraphListing {
 
     private String line(Op op) {
         List<String> parts = new ArrayList<>();
-        if (op instanceof Record) {
+        if (op instanceof Record && Modifier.isPublic(op.getClass().getModifiers())) {
             components(parts, op);
         } else {
             op.inputs().forEach(input -> add(parts, "", input));
@@ -142,6 +143,7 @@ public final class GraphListing {
         parts.add(p.pairing().name());
         parts.add("base " + p.freqBase());
         parts.add(p.ropeDim() == p.headDim() ? "heads of " + p.headDim() : p.ropeDim() + " of heads of " + p.headDim());
+        unless(parts, "run", p.run(), 1);
         unless(parts, "scale", p.freqScale(), 1f);
         add(parts, "", p.freqFactors());
         p.yarn().ifPresent(yarn -> parts.add(yarn.toString()));

@@ -17,8 +17,7 @@ final class ElementOps {
             OpReference.row(
                     CoreOp.Activate.class, (a, in, _, _) -> each(in[0], i -> activate(a.activation(), in[0][i]))),
             OpReference.row(
-                    CoreOp.SwigluOai.class,
-                    (s, in, _, _) -> each(in[0], i -> swigluOai(in[0][i], in[1][i], s.alpha(), s.limit()))),
+                    CoreOp.SwigluOai.class, (s, in, _, _) -> each(in[0], i -> swigluOai(in[0][i], in[1][i], s))),
             OpReference.row(CoreOp.Scale.class, (s, in, _, _) -> each(in[0], i -> s.factor() * in[0][i])),
             OpReference.row(
                     CoreOp.SoftCap.class, (s, in, _, _) -> each(in[0], i -> s.cap() * Math.tanh(in[0][i] / s.cap()))),
@@ -75,9 +74,9 @@ final class ElementOps {
         return bent + op.beta() * x;
     }
 
-    private static double swigluOai(double gate, double up, double alpha, double limit) {
-        double a = Math.min(gate, limit);
-        double b = Math.clamp(up, -limit, limit);
-        return a / (1 + Math.exp(-alpha * a)) * (b + 1);
+    private static double swigluOai(double gate, double up, CoreOp.SwigluOai s) {
+        double a = Math.min(gate, s.limit());
+        double b = Math.clamp(up, -s.limit(), s.limit());
+        return a / (1 + Math.exp(-s.alpha() * a)) * (b + s.offset());
     }
 }

@@ -69,6 +69,10 @@ final class ExpertOps {
             }
             case SIGMOID ->
                 Arrays.stream(logits).map(l -> 1 / (1 + Math.exp(-l))).toArray();
+            case SOFTPLUS_ROOT ->
+                Arrays.stream(logits)
+                        .map(l -> Math.sqrt(Math.max(l, 0) + Math.log1p(Math.exp(-Math.abs(l)))))
+                        .toArray();
         };
     }
 

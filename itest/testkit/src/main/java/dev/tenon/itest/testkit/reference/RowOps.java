@@ -290,7 +290,7 @@ final class RowOps {
                 boolean interleaved = params.pairing() == RopeParams.Pairing.INTERLEAVED;
                 int first = head + (interleaved ? 2 * i : i / half * 2 * half + i % half);
                 int second = first + (interleaved ? 1 : half);
-                int position = step.position(t);
+                int position = step.position(t) - step.position(t) % params.run();
                 if (!params.turns().isEmpty()) {
                     position =
                             step.kv.coordinate(position, params.turns().get(i).axis());

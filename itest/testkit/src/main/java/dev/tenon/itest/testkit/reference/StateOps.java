@@ -19,6 +19,9 @@ final class StateOps {
             row(RecurrentOp.TokenShift.class, StateOps::shift),
             row(RecurrentOp.ReplacementRule.class, StateOps::replace)
                     .terms((d, tokens) -> Math.max(d.headLength(), tokens))
+                    .enlarging(_ -> true),
+            OpReference.row(RecurrentOp.RunMean.class, StateOps::runMean)
+                    .terms(r -> r.run() * (r.overlaps() ? 2 : 1))
                     .enlarging(_ -> true));
 
     private StateOps() {}
@@ -164,6 +167,44 @@ final class StateOps {
                 out[at + j] = y;
             }
         }
+    }
+
+    /// The state is, for each channel, the highest score, the sum of weights and the weighted sum: of a run, or with
+    /// overlap of both halves of a run, then of the first half of the run before.
+    private static double[] runMean(RecurrentOp.RunMean op, double[][] in, Step step, int t) {
+        double[] state = step.kv.state(op);
+        int width = op.out().width();
+        int parts = op.x().width() / width;
+        int position = step.position(t);
+        int place = position % op.run();
+        double[] bias = step.weights.row(op.bias(), place);
+        for (int i = 0; i < op.x().width(); i++) {
+            int at = i / width * 3 * width + i % width;
+            double score = in[1][i] + bias[i];
+            double max = place == 0 ? score : Math.max(state[at], score);
+            double kept = place == 0 ? 0 : Math.exp(state[at] - max);
+            double weight = Math.exp(score - max);
+            state[at] = max;
+            state[at + width] = kept * state[at + width] + weight;
+            state[at + 2 * width] = kept * state[at + 2 * width] + weight * in[0][i];
+        }
+        double[] out = new double[width];
+        if (place < op.run() - 1) {
+            return out;
+        }
+        for (int i = 0; i < width; i++) {
+            int own = (parts - 1) * 3 * width + i;
+            int before = position < op.run() || parts == 1 ? own : 6 * width + i;
+            double max = Math.max(state[own], state[before]);
+            double a = Math.exp(state[own] - max);
+            double b = before == own ? 0 : Math.exp(state[before] - max);
+            out[i] = (a * state[own + 2 * width] + b * state[before + 2 * width])
+                    / (a * state[own + width] + b * state[before + width]);
+        }
+        if (parts > 1) {
+            System.arraycopy(state, 0, state, 6 * width, 3 * width);
+        }
+        return out;
     }
 
     private static double length(double[] x, int from, int count) {

@@ -12,10 +12,14 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.PartOp;
 import dev.tenon.api.graph.Pooling;
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.ReferenceOp;
+import dev.tenon.api.graph.RopeParams;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.RunAttention;
 import dev.tenon.api.graph.ScoreBias;
+import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -199,6 +203,87 @@ class MoreOpsTests {
         for (int t = 1; t < 4; t++) {
             assertArrayEquals(new double[] {2}, rows[t], 1e-12);
         }
+    }
+
+    /// Scores are all 0: the token's own value, those of whole runs and a sink count the same.
+    @Test
+    void runsCountFromTheirLastTokenOnWithOneSink() {
+        Value near = table(new float[] {1}, new float[] {2}, new float[] {3}, new float[] {4});
+        Value far = b.scale("far", near, 10);
+        Value out = b.value("out", 1);
+        AttentionParams all = AttentionParams.builder(1, 1, 0).build();
+        AttentionParams own = all.toBuilder()
+                .slidingWindow(1)
+                .sinks(Optional.of(put(Weight.vector("sink", 1), 0)))
+                .build();
+        b.add(new RunAttention(
+                new CoreOp.Attention(near, near, near, 0, own, out),
+                new CoreOp.Attention(near, far, far, 1, all, out),
+                2,
+                Optional.empty()));
+        double[] expected = {1 / 2.0, (2 + 20) / 3.0, (3 + 20) / 3.0, (4 + 20 + 40) / 4.0};
+        double[][] rows = run(out, 4);
+        for (int t = 0; t < 4; t++) {
+            assertArrayEquals(new double[] {expected[t]}, rows[t], 1e-12);
+        }
+    }
+
+    /// The weight of the second place of a run is e times that of the first; a run has first channels of the one
+    /// before.
+    @Test
+    void runsHaveMeansThatOverlapWhereTheyAreWide() {
+        Value x = table(new float[] {1, 5}, new float[] {2, 6}, new float[] {3, 7}, new float[] {4, 8});
+        Value zeros = b.scale("zeros", x, 0);
+        Value wide = b.value("wide", 2);
+        b.add(new RecurrentOp.RunMean(x, zeros, put(new Weight("places", 2, 2), 0, 0, 1, 1), wide));
+        double first = 1 / (1 + Math.E);
+        double second = 1 - first;
+        double[][] rows = run(wide, 4);
+        assertArrayEquals(new double[2], rows[0]);
+        assertArrayEquals(new double[] {first + 2 * second, 5 * first + 6 * second}, rows[1], 1e-12);
+        assertArrayEquals(new double[2], rows[2]);
+        assertArrayEquals(new double[] {3 * first + 4 * second, 7 * first + 8 * second}, rows[3], 1e-12);
+        Value half = b.value("half", 1);
+        b.add(new RecurrentOp.RunMean(x, zeros, new Weight("places", 2, 2), half));
+        rows = run(half, 4);
+        assertArrayEquals(new double[] {5 * first + 6 * second}, rows[1], 1e-12);
+        assertArrayEquals(new double[] {((1 + 7) * first + (2 + 8) * second) / 2}, rows[3], 1e-12);
+    }
+
+    @Test
+    void tokensOfARunAreRotatedAsItsFirst() {
+        Value x = table(new float[] {1, 0}, new float[] {1, 0}, new float[] {1, 0}, new float[] {1, 0});
+        RopeParams back = RopeParams.builder(2, RopeParams.Pairing.INTERLEAVED, 100)
+                .run(2)
+                .freqScale(-1)
+                .build();
+        double[][] rows = run(b.rope("r", x, back), 4);
+        assertArrayEquals(new double[] {1, 0}, rows[1], 1e-12);
+        assertArrayEquals(new double[] {Math.cos(2), -Math.sin(2)}, rows[3], 1e-12);
+    }
+
+    @Test
+    void onlyLastPositionsOfRunsAreChosen() {
+        Value x = table(
+                new float[] {9}, new float[] {1}, new float[] {9}, new float[] {3}, new float[] {9}, new float[] {2});
+        Value one = b.repeat("one", put(Weight.vector("factor", 1), 1));
+        Value out = b.value("positions", 2);
+        b.add(new SelectPositions(one, one, x, 0, 2, out));
+        double[][] rows = run(out, 6);
+        assertArrayEquals(new double[] {-1, -1}, rows[0]);
+        assertArrayEquals(new double[] {1, -1}, rows[2]);
+        assertArrayEquals(new double[] {3, 5}, rows[5]);
+    }
+
+    @Test
+    void expertsAreWeighedByTheRootOfSoftplus() {
+        double second = Math.sqrt(Math.log(1 + Math.exp(2)));
+        double first = Math.sqrt(Math.log(1 + Math.exp(3)));
+        chosen(
+                router(RouterParams.builder(Gating.SOFTPLUS_ROOT, 2).build(), -1, 3, 2),
+                new double[] {1, 2},
+                first,
+                second);
     }
 
     private Value attention(Value x, int window, boolean causal, Optional<Weight> sinks) {

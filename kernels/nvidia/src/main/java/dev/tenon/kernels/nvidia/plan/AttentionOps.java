@@ -8,6 +8,7 @@ import dev.tenon.api.graph.FusedOp;
 import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.PositionScale;
 import dev.tenon.api.graph.RopeParams;
+import dev.tenon.api.graph.RunAttention;
 import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.SelectedAttention;
@@ -37,14 +38,17 @@ final class AttentionOps {
     static final List<OpRow<?>> ROWS = List.of(
             new OpRow<>(
                     CoreOp.Rope.class,
-                    (_, _) -> new Support(Support.Level.FAST, "kernel rope"),
+                    (r, _) -> r.params().run() > 1
+                            ? OpSupport.notYet("op rope of runs")
+                            : new Support(Support.Level.FAST, "kernel rope"),
                     (r, plan) -> plan.attention.rope(r)),
             new OpRow<>(
                     CoreOp.Attention.class,
                     (a, _) -> support(a),
                     (a, plan) -> plan.attention.attention(a, plan.tiled(a), plan.takenAsF16(a.out()))),
             OpRow.none(SelectedAttention.class),
-            OpRow.none(SelectPositions.class));
+            OpRow.none(SelectPositions.class),
+            OpRow.none(RunAttention.class));
 
     private final PlanOptions options;
     private final DeviceTraits traits;

@@ -21,7 +21,11 @@ final class ElementRows {
             }),
             OpRow.fast(CoreOp.Multiply.class, (m, plan) -> binary(m, "multiply", m.a(), m.b(), m.out(), plan)),
             OpRow.fast(CoreOp.Activate.class, ElementRows::activate),
-            OpRow.fast(CoreOp.SwigluOai.class, ElementRows::swigluOai),
+            new OpRow<>(
+                    CoreOp.SwigluOai.class,
+                    (s, judge) ->
+                            s.offset() == 1 ? OpSupport.float32(s, judge) : OpSupport.notYet("op swiglu_oai without 1"),
+                    ElementRows::swigluOai),
             OpRow.fast(CoreOp.Scale.class, (s, plan) -> unary(s, "scale", s.x(), s.factor(), s.out(), plan)),
             OpRow.fast(CoreOp.SoftCap.class, (s, plan) -> unary(s, "soft_cap", s.x(), s.cap(), s.out(), plan)),
             OpRow.fast(PositionScale.class, ElementRows::positionScale),

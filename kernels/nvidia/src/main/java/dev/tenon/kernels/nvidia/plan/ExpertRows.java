@@ -4,6 +4,7 @@ import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.FusedExpertOp;
+import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.kernels.nvidia.launch.ExpertLaunches;
 import java.util.List;
@@ -70,6 +71,9 @@ final class ExpertRows {
     private ExpertRows() {}
 
     private static Support support(ExpertOp.Router r, OpSupport judge) {
+        if (r.params().gating() == RouterParams.Gating.SOFTPLUS_ROOT) {
+            return OpSupport.notYet("op router by roots");
+        }
         return r.logits().width() > ExpertLaunches.MOST_EXPERTS
                 ? OpSupport.notYet("op router over more than " + ExpertLaunches.MOST_EXPERTS + " experts")
                 : OpSupport.float32(r, judge);

@@ -43,7 +43,8 @@ final class StateOps {
                     (r, plan) -> plan.ops.add(plan.stateOps.plan(
                             r, (in, vectors, state, out) -> to -> StateLaunches.rule(to, r, in, vectors, state, out)))),
             OpRow.none(RecurrentOp.TokenShift.class),
-            OpRow.none(RecurrentOp.ReplacementRule.class));
+            OpRow.none(RecurrentOp.ReplacementRule.class),
+            OpRow.none(RecurrentOp.RunMean.class));
 
     private static final int NO_ACTIVATION = -1;
 

@@ -26,6 +26,7 @@ import dev.tenon.api.graph.RopeParams.Pairing;
 import dev.tenon.api.graph.RopeParams.Yarn;
 import dev.tenon.api.graph.RouterParams;
 import dev.tenon.api.graph.RouterParams.Gating;
+import dev.tenon.api.graph.RunAttention;
 import dev.tenon.api.graph.ScoreBias;
 import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.SelectedAttention;
@@ -76,6 +77,36 @@ class OpSupportTests {
                         "op select_positions",
                         new SelectPositions(X, new Value(15, "weights", 1), X, 0, new Value(16, "positions", 8))),
                 Map.entry("op selected_attention", new SelectedAttention(attention(true, NONE), X)),
+                Map.entry("op swiglu_oai without 1", new CoreOp.SwigluOai(X, X, 1, 7, 0, Y)),
+                Map.entry(
+                        "op router by roots",
+                        new ExpertOp.Router(
+                                X,
+                                RouterParams.builder(Gating.SOFTPLUS_ROOT, 2).build(),
+                                two,
+                                new Value(4, "shares", 2))),
+                Map.entry(
+                        "op rope of runs",
+                        new CoreOp.Rope(
+                                X,
+                                RopeParams.builder(4, RopeParams.Pairing.HALF_SPLIT, 100)
+                                        .run(4)
+                                        .build(),
+                                Y)),
+                Map.entry("op run_mean", new RecurrentOp.RunMean(X, X, new Weight("places", 64, 4), Y)),
+                Map.entry(
+                        "op run_attention",
+                        new RunAttention(
+                                attention(true, NONE),
+                                new CoreOp.Attention(
+                                        X,
+                                        X,
+                                        X,
+                                        1,
+                                        AttentionParams.builder(1, 1, 1).build(),
+                                        Y),
+                                4,
+                                Optional.empty())),
                 Map.entry("op token_shift", new RecurrentOp.TokenShift(X, Weight.vector("mix", 64), Y)),
                 Map.entry(
                         "op replacement_rule",

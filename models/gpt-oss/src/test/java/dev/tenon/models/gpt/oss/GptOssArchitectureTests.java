@@ -100,7 +100,7 @@ class GptOssArchitectureTests extends TinyArchitectureContract {
                 6], ffn_gate_exps.bias [24, 6]
                     ffn_up_exps = expert_linear post_attention_norm, router.chosen, ffn_up_exps.weight [32, 24, 6], \
                 ffn_up_exps.bias [24, 6]
-                    ffn_hidden_exps = swiglu_oai ffn_gate_exps, ffn_up_exps, alpha 1.702, limit 7.0
+                    ffn_hidden_exps = swiglu_oai ffn_gate_exps, ffn_up_exps, alpha 1.702, limit 7.0, offset 1.0
                     ffn_down_exps = expert_linear ffn_hidden_exps, router.chosen, ffn_down_exps.weight [24, 32, 6], \
                 ffn_down_exps.bias [32, 6]
                     ffn_moe = weighted_sum ffn_down_exps, router.shares
@@ -124,7 +124,7 @@ class GptOssArchitectureTests extends TinyArchitectureContract {
                 6], ffn_gate_exps.bias [24, 6]
                     ffn_up_exps = expert_linear post_attention_norm, router.chosen, ffn_up_exps.weight [32, 24, 6], \
                 ffn_up_exps.bias [24, 6]
-                    ffn_hidden_exps = swiglu_oai ffn_gate_exps, ffn_up_exps, alpha 1.702, limit 7.0
+                    ffn_hidden_exps = swiglu_oai ffn_gate_exps, ffn_up_exps, alpha 1.702, limit 7.0, offset 1.0
                     ffn_down_exps = expert_linear ffn_hidden_exps, router.chosen, ffn_down_exps.weight [24, 32, 6], \
                 ffn_down_exps.bias [32, 6]
                     ffn_moe = weighted_sum ffn_down_exps, router.shares
