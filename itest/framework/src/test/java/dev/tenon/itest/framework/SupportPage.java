@@ -217,7 +217,8 @@ final class SupportPage {
                 "replace_rows",
                 "join_rows",
                 "select_positions",
-                "selected_attention")); // stand alone
+                "selected_attention",
+                "run_attention")); // stand alone
         assertEquals(kinds, ops.values().stream().map(Op::kind).collect(Collectors.toCollection(TreeSet::new)));
         ops.put("an op that a bundle defines, without a kernel", new OpsOfPage.Own());
         Weights weights = new OneFormat(formats.get("F32"));
@@ -333,7 +334,7 @@ final class SupportPage {
     private static String layers() throws IOException {
         return layerKernels().stream()
                 .map(layer -> "| " + layer[0] + " | " + count(layer) + " | "
-                        + layer[1].replaceAll("[a-z_]+", "`$0`").replace("` `", "`, `") + " |")
+                        + layer[1].replaceAll("[a-z_.]+", "`$0`").replace("` `", "`, `") + " |")
                 .collect(Collectors.joining("\n"));
     }
 
