@@ -70,22 +70,22 @@ public interface SizeRule {
     ///
     /// @param align what sides are multiples of; no side becomes shorter
     /// @param minPixels least pixels
-    /// @param maxPixels most pixels, which thin pictures may exceed
+    /// @param maxPixels most pixels, which thin pictures may exceed; counts before the least
     default SizeRule within(int align, long minPixels, long maxPixels) {
         return picture -> {
             Size size = of(picture);
             float pixels = (float) picture.width() * picture.height();
-            if (size.pixels() > maxPixels) {
-                float shrink = (float) Math.sqrt(pixels / maxPixels);
-                return new Size(
-                        Math.max(align, (int) Math.floor(picture.width() / shrink / align) * align),
-                        Math.max(align, (int) Math.floor(picture.height() / shrink / align) * align));
-            }
             if (size.pixels() < minPixels) {
                 float grow = (float) Math.sqrt(minPixels / pixels);
-                return new Size(
+                size = new Size(
                         (int) Math.ceil(picture.width() * grow / align) * align,
                         (int) Math.ceil(picture.height() * grow / align) * align);
+            }
+            if (size.pixels() > maxPixels) {
+                float shrink = (float) Math.sqrt(pixels / maxPixels);
+                size = new Size(
+                        Math.max(align, (int) Math.floor(picture.width() / shrink / align) * align),
+                        Math.max(align, (int) Math.floor(picture.height() / shrink / align) * align));
             }
             return size;
         };

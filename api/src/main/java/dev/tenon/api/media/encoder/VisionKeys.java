@@ -22,6 +22,9 @@ import java.util.stream.IntStream;
 /// @param image pixels along a side of the picture that the encoder was made for
 /// @param normalisation of samples
 public record VisionKeys(EncoderShape shape, int patch, int image, Normalisation normalisation) {
+    /// Key, after `clip.`, of the least rows of a picture: no file has it, the platform adds it where a user sets them.
+    public static final String LEAST_ROWS = "vision.least_rows";
+
     /// Key, after `clip.`, of the most rows of a picture: no file has it, the platform adds it where a user sets them.
     public static final String MOST_ROWS = "vision.most_rows";
 
@@ -115,14 +118,14 @@ public record VisionKeys(EncoderShape shape, int patch, int image, Normalisation
     ///     the result}
     ///
     /// @param side patches along a side of what makes one row
-    /// @param leastRows least rows of the result
+    /// @param leastRows least rows of the result in the training; a user may want others
     /// @param mostRows most rows
     /// @param resizing how the picture gets its size
     public PictureRule anySize(int side, int leastRows, int mostRows, Resizing resizing) {
         int align = patch * side;
         long pixels = (long) align * align;
-        return PictureRule.of(
-                SizeRule.smart(align, Math.min(leastRows, mostRows) * pixels, mostRows * pixels), resizing);
+        int least = keys().integerOr(LEAST_ROWS, leastRows, 1, Integer.MAX_VALUE);
+        return PictureRule.of(SizeRule.smart(align, Math.min(least, mostRows) * pixels, mostRows * pixels), resizing);
     }
 
     /// {@return the rule for pictures of one size, [#image()], after tiles of that size}

@@ -285,6 +285,25 @@ class PicturesInPromptsTests {
     }
 
     @Test
+    void aPictureHasAtLeastSoManyTokensAsAUserWants() {
+        try (Engine engine = StandaloneEngine.create(Map.of("image.min.tokens", "40", "image.max.tokens", "64"));
+                LoadedModel model = engine.load(request("vision/qwen3vl").build())) {
+            for (String name : List.of("wide", "tall", "square")) {
+                int rows = model.encode(GoldenPictures.picture(name)).rows();
+                assertTrue(rows >= 40 && rows <= 64, name + " has " + rows + " rows");
+            }
+        }
+        // The most counts before the least.
+        try (Engine engine = StandaloneEngine.create(Map.of("image.min.tokens", "1000", "image.max.tokens", "64"));
+                LoadedModel model = engine.load(request("vision/qwen3vl").build())) {
+            for (String name : List.of("wide", "tall", "square")) {
+                int rows = model.encode(GoldenPictures.picture(name)).rows();
+                assertTrue(rows > 32 && rows <= 64, name + " has " + rows + " rows");
+            }
+        }
+    }
+
+    @Test
     void aPictureHasAtMostSoManyTokensAsAUserWants() {
         try (Engine engine = StandaloneEngine.create(Map.of("image.max.tokens", "64"))) {
             try (LoadedModel model = engine.load(request("vision/qwen3vl").build())) {

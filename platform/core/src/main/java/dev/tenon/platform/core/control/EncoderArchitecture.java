@@ -19,16 +19,22 @@ import java.util.Optional;
 public final class EncoderArchitecture implements ModelArchitecture {
     private final MediaEncoder encoder;
     private final ModelConfig text;
-    private final int mostRows;
+    private final RowLimits limits;
     private MediaLayout layout;
+
+    /// How many rows a picture has, where its size decides it.
+    ///
+    /// @param least 0 for as few as the model was trained with
+    /// @param most 0 for as many as the model was trained with
+    public record RowLimits(int least, int most) {}
 
     /// @param encoder the encoder
     /// @param text hyperparameters of the model that reads its rows
-    /// @param mostRows most rows of a picture; 0 for as many as the model was trained with
-    public EncoderArchitecture(MediaEncoder encoder, ModelConfig text, int mostRows) {
+    /// @param limits what a user wants
+    public EncoderArchitecture(MediaEncoder encoder, ModelConfig text, RowLimits limits) {
         this.encoder = encoder;
         this.text = text;
-        this.mostRows = mostRows;
+        this.limits = limits;
     }
 
     /// {@return the service that defines a model: an architecture, or the encoder for which it stands}
@@ -55,7 +61,7 @@ public final class EncoderArchitecture implements ModelArchitecture {
     /// Defines the encoder as a model whose context is what a step of it may need.
     @Override
     public ModelDefinition define(ModelSource source) {
-        EncoderDefinition defined = encoder.define(mostRows == 0 ? source : limited(source), text);
+        EncoderDefinition defined = encoder.define(limited(source), text);
         layout = defined.layout();
         return new ModelDefinition(
                 ModelConfig.builder(encoder.id())
@@ -68,8 +74,15 @@ public final class EncoderArchitecture implements ModelArchitecture {
     private ModelSource limited(ModelSource source) {
         GgufMetadata metadata = source.metadata();
         Map<String, GgufValue> values = new LinkedHashMap<>(metadata.values());
-        values.put("clip." + VisionKeys.MOST_ROWS, GgufValue.ofUint32(mostRows));
+        put(values, VisionKeys.LEAST_ROWS, limits.least);
+        put(values, VisionKeys.MOST_ROWS, limits.most);
         return new ModelSource(GgufMetadata.of(metadata.source(), values), source.tensors());
+    }
+
+    private static void put(Map<String, GgufValue> values, String key, int rows) {
+        if (rows > 0) {
+            values.put("clip." + key, GgufValue.ofUint32(rows));
+        }
     }
 
     @Override

@@ -202,7 +202,7 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
         GgufFile file = GgufReader.open(request.companion().orElseThrow(), types);
         try {
             ModelConfig read = ModelConfig.readShape(Definitions.source(text, 0, 0), NO_ROTATION);
-            ModelRole role = new ModelRole.Encoder(read, config.mostImageTokens(request.settings()));
+            ModelRole role = new ModelRole.Encoder(read, config.imageTokens(request.settings()));
             LoadRequest asked = EncoderRequest.of(request);
             PlacedModel encoder;
             try {

@@ -5,6 +5,7 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.platform.core.control.EncoderArchitecture.RowLimits;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.control.UserFolders;
 import dev.tenon.platform.core.tuned.TunedFolder;
@@ -126,7 +127,14 @@ public record EngineConfig(
             0,
             Integer.MAX_VALUE,
             "MiB of host memory for what encoders made of the last pictures and sounds.");
-    private static final Setting IMAGE_TOKENS = Setting.integer(
+    private static final Setting LEAST_TOKENS = Setting.integer(
+            "image.min.tokens",
+            0,
+            0,
+            Integer.MAX_VALUE,
+            "Least tokens of a picture, where its size decides how many it has: a smaller one is enlarged; 0: as few as"
+                    + " the model was trained with. More may show small things.");
+    private static final Setting MOST_TOKENS = Setting.integer(
             "image.max.tokens",
             0,
             0,
@@ -188,7 +196,8 @@ public record EngineConfig(
             WINDOWS,
             INVARIANT,
             ENCODED,
-            IMAGE_TOKENS,
+            LEAST_TOKENS,
+            MOST_TOKENS,
             SPECULATE,
             DRAFT_MODEL,
             UNUSED,
@@ -204,7 +213,8 @@ public record EngineConfig(
             WINDOWS,
             INVARIANT,
             ENCODED,
-            IMAGE_TOKENS,
+            LEAST_TOKENS,
+            MOST_TOKENS,
             KEEP,
             SPECULATE,
             DRAFT_MODEL,
@@ -386,13 +396,15 @@ public record EngineConfig(
         return mebibytes(ENCODED, request);
     }
 
-    /// {@return most tokens of a picture; 0 for as many as the model was trained with}
+    /// {@return how many tokens a picture has, where its size decides it}
     ///
     /// @param request values by name that override all others
-    /// @throws TenonException (`CFG-001`) if the value is not allowed
-    public int mostImageTokens(Map<String, String> request) {
-        int tokens = Integer.parseInt(find(OWNER, IMAGE_TOKENS, request).checked());
-        return tokens == 0 ? 0 : Math.max(LEAST_IMAGE_TOKENS, tokens);
+    /// @throws TenonException (`CFG-001`) if a value is not allowed
+    public RowLimits imageTokens(Map<String, String> request) {
+        int most = Integer.parseInt(find(OWNER, MOST_TOKENS, request).checked());
+        return new RowLimits(
+                Integer.parseInt(find(OWNER, LEAST_TOKENS, request).checked()),
+                most == 0 ? 0 : Math.max(LEAST_IMAGE_TOKENS, most));
     }
 
     /// {@return where what was computed of prompts is on disk}
