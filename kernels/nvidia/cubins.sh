@@ -44,6 +44,7 @@ list() { # every module: NAME FILE MACROS...
   echo "attention attention.cu"
   echo "router router.cu"
   echo "states states.cu"
+  echo "key_states key_states.cu"
   if [ $every = yes ]; then
     echo "attention_prefill attention_prefill.cu"
     echo "rows rows.cu"

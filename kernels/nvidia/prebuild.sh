@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 list() { # every module: NAME FILE MACROS...
-  for file in small encoders attention attention_prefill rows sample router states float_matmul; do
+  for file in small encoders attention attention_prefill rows sample router states key_states float_matmul; do
     echo "$file $file.cu"
   done
   # Small devices have less shared memory, in which the ring of these kernels lies: blocks of 256 threads.

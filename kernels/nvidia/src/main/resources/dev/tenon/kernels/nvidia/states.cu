@@ -6,14 +6,7 @@
 //
 // A state is what earlier steps left, so that it is read before waitForInputs(). The run whose first position is 0 begins
 // with zeros.
-#include "common.cuh"
-
-struct alignas(16) Run {
-    int first;
-    int rows;
-    int slot;
-    int unused;
-};
+#include "states.cuh"
 
 // Causal convolution of each channel by itself: out[t][i] = act(sum over j of weight[i][j] * x[t - taps + 1 + j][i]
 // + bias[i]). The state is the last taps - 1 rows of x. A block a row (x) and some channels (y). The thread of a run's
@@ -53,10 +46,6 @@ extern "C" __global__ void short_convolution(const float* x, const float* weight
     }
 }
 
-static DEVICE float softplus(float x) { return x > 20.f ? x : log1pf(expf(x)); }
-
-constexpr int LANES = 8;                  // of a row of a state
-constexpr int ROWS = 256 / LANES;         // that a block holds
 constexpr int TOKENS = 16;                // whose vectors are in shared memory at once
 
 // What the tokens of a step give to a head of states.
@@ -110,15 +99,7 @@ static DEVICE void advance(const Head& h, float* states, const Run* runs, const 
     if (there && positions[run.first] > 0) {
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++) {
-            const int s = 32 * c + 4 * part;
-            if (whole) {
-                m[c] = *(const float4*) (state + s);
-            } else {
-                m[c].x = s < length ? state[s] : 0.f;
-                m[c].y = s + 1 < length ? state[s + 1] : 0.f;
-                m[c].z = s + 2 < length ? state[s + 2] : 0.f;
-                m[c].w = s + 3 < length ? state[s + 3] : 0.f;
-            }
+            m[c] = loadFour(state, 32 * c + 4 * part, length, whole);
         }
     }
     waitForInputs();
@@ -207,18 +188,7 @@ static DEVICE void advance(const Head& h, float* states, const Run* runs, const 
     if (there) {
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++) {
-            const int s = 32 * c + 4 * part;
-            if (whole) {
-                *(float4*) (state + s) = m[c];
-            } else {
-                const float numbers[4] = {m[c].x, m[c].y, m[c].z, m[c].w};
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    if (s + i < length) {
-                        state[s + i] = numbers[i];
-                    }
-                }
-            }
+            storeFour(state, 32 * c + 4 * part, length, whole, m[c]);
         }
     }
 }

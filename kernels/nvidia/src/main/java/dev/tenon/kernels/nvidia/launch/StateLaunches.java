@@ -1,5 +1,6 @@
 package dev.tenon.kernels.nvidia.launch;
 
+import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.kernels.nvidia.Argument.Address;
 import dev.tenon.kernels.nvidia.Blocks;
@@ -20,6 +21,7 @@ public final class StateLaunches {
 
     private static final int CHANNELS = 128;
     private static final KernelModule STATES = KernelModule.of("states.cu");
+    private static final KernelModule KEY_STATES = KernelModule.of("key_states.cu");
 
     private StateLaunches() {}
 
@@ -74,9 +76,10 @@ public final class StateLaunches {
     /// A delta rule; the inputs are queries, keys and values, decays, and strengths, the vectors `a` and the bias.
     public static void rule(
             Emission e, StateOp.GatedDeltaRule op, Slot[] inputs, Address[] vectors, KvBuffer states, Slot out) {
+        boolean ofKeys = op.decays() > 1;
         e.launch(
-                STATES,
-                "gated_delta_rule_" + compiled(op.keyLength()),
+                ofKeys ? KEY_STATES : STATES,
+                (ofKeys ? "delta_rule_of_keys_" : "gated_delta_rule_") + compiled(op.keyLength()),
                 new Blocks(blocks(op.valueLength()), op.valueHeads(), e.layout.runCount(), BLOCK, 0),
                 e.at(inputs[0]),
                 e.at(inputs[1]),
@@ -92,6 +95,41 @@ public final class StateLaunches {
                 op.eps(),
                 op.valueLength(),
                 op.keyLength());
+    }
+
+    /// A mixture of each row with the one before it.
+    public static void shift(Emission e, RecurrentOp.TokenShift op, Slot x, Address weight, KvBuffer states, Slot out) {
+        e.launch(
+                KEY_STATES,
+                "token_shift",
+                new Blocks(e.rows(x), (x.width + CHANNELS - 1) / CHANNELS, 1, CHANNELS, 0),
+                e.at(x),
+                weight,
+                states.buffer().at(0),
+                e.stepAt(e.layout.runOfRow()),
+                e.stepAt(e.layout.runs()),
+                e.stepAt(e.layout.positions()),
+                e.out(out),
+                x.width,
+                op.ways());
+    }
+
+    /// A replacement rule; the inputs are receptances, keys and values, decays, and what is removed and added.
+    public static void replacement(
+            Emission e, RecurrentOp.ReplacementRule op, Slot[] inputs, KvBuffer states, Slot out) {
+        e.launch(
+                KEY_STATES,
+                "replacement_rule_" + compiled(op.headLength()),
+                new Blocks(blocks(op.headLength()), op.heads(), e.layout.runCount(), BLOCK, 0),
+                e.at(inputs[0]),
+                e.at(inputs[1]),
+                e.at(inputs[2]),
+                e.at(inputs[3]),
+                states.buffer().at(0),
+                e.stepAt(e.layout.runs()),
+                e.stepAt(e.layout.positions()),
+                e.out(out),
+                op.headLength());
     }
 
     /// Blocks that share the rows of a state.

@@ -3,6 +3,7 @@ package dev.tenon.kernels.nvidia.plan;
 import dev.tenon.api.compile.ValuePool;
 import dev.tenon.api.device.Support;
 import dev.tenon.api.graph.CoreOp;
+import dev.tenon.api.graph.Op;
 import dev.tenon.api.graph.RecurrentOp;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
@@ -33,17 +34,30 @@ final class StateOps {
                     (s, judge) -> support(s, s.stateLength(), judge),
                     (s, plan) -> plan.ops.add(plan.stateOps.plan(
                             s,
+                            s.stateFloats(),
                             (in, vectors, state, out) ->
                                     to -> StateLaunches.scan(to, s, in[0], in[1], vectors, state, out)))),
             new OpRow<>(
                     StateOp.GatedDeltaRule.class,
-                    (r, judge) -> r.decays() > 1
-                            ? OpSupport.notYet("op gated_delta_rule with decays of keys")
-                            : support(r, r.keyLength(), judge),
+                    (r, judge) -> support(r, r.keyLength(), judge),
                     (r, plan) -> plan.ops.add(plan.stateOps.plan(
-                            r, (in, vectors, state, out) -> to -> StateLaunches.rule(to, r, in, vectors, state, out)))),
-            OpRow.none(RecurrentOp.TokenShift.class),
-            OpRow.none(RecurrentOp.ReplacementRule.class),
+                            r,
+                            r.stateFloats(),
+                            (in, vectors, state, out) -> to -> StateLaunches.rule(to, r, in, vectors, state, out)))),
+            OpRow.fast(
+                    RecurrentOp.TokenShift.class,
+                    (s, plan) -> plan.ops.add(plan.stateOps.plan(
+                            s,
+                            s.stateFloats(),
+                            (in, vectors, state, out) ->
+                                    to -> StateLaunches.shift(to, s, in[0], vectors[0], state, out)))),
+            new OpRow<>(
+                    RecurrentOp.ReplacementRule.class,
+                    (r, judge) -> support(r, r.headLength(), judge),
+                    (r, plan) -> plan.ops.add(plan.stateOps.plan(
+                            r,
+                            r.stateFloats(),
+                            (in, _, state, out) -> to -> StateLaunches.replacement(to, r, in, state, out)))),
             OpRow.none(RecurrentOp.RunMean.class));
 
     private static final int NO_ACTIVATION = -1;
@@ -82,7 +96,7 @@ final class StateOps {
         return activated.contains(a.x().id());
     }
 
-    private static Support support(StateOp op, int length, OpSupport judge) {
+    private static Support support(Op op, int length, OpSupport judge) {
         return length > StateLaunches.LONGEST
                 ? OpSupport.notYet("op " + op.kind() + " with more than " + StateLaunches.LONGEST
                         + " numbers in a row of its state")
@@ -95,25 +109,27 @@ final class StateOps {
     }
 
     private PlannedOp convolution(StateOp.ShortConvolution c) {
-        return plan(c, (in, vectors, state, out) -> {
+        return plan(c, c.stateFloats(), (in, vectors, state, out) -> {
             int activation = activation(c.out());
             return to -> StateLaunches.convolution(to, c, in[0], vectors, state, activation, out);
         });
     }
 
-    private PlannedOp plan(StateOp op, Launches launches) {
-        long bytes = op.stateFloats() * Float.BYTES;
-        String purpose = "states of " + op.out().name();
+    private PlannedOp plan(Op op, long stateFloats, Launches launches) {
+        long bytes = stateFloats * Float.BYTES;
+        Value result = op.outputs().getFirst();
+        String purpose = "states of " + result.name();
         KvBuffer state = new KvBuffer(
                 buffers.add(BufferSpec.Kind.STATE, purpose, Math.multiplyExact(bytes, (long) slots)), bytes);
         states.add(state);
         Slot[] in = op.inputs().stream().map(pool::get).toArray(Slot[]::new);
         Address[] vectors = op.weights().stream().map(this::floats).toArray(Address[]::new);
-        Slot out = pool.define(op.out(), false);
+        Slot out = pool.define(result, false);
         PlannedOp.Emitter emitter = launches.of(in, vectors, state, out);
         long weightBytes =
                 op.weights().stream().mapToLong(w -> 4L * w.elements()).sum();
-        String name = op.weights().getFirst().name();
+        String name =
+                op.weights().isEmpty() ? result.name() : op.weights().getFirst().name();
         return new PlannedOp(op.kind(), name, op.kind(), Support.Level.FAST, false, weightBytes + 2 * bytes, emitter);
     }
 

@@ -36,6 +36,8 @@ class KernelConstantsTests {
         for (String file : List.of(
                 "small",
                 "encoders",
+                "states",
+                "key_states",
                 "rows",
                 "sample",
                 "attention",

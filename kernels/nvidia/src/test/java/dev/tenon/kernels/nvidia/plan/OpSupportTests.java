@@ -68,6 +68,10 @@ class OpSupportTests {
                 Y);
     }
 
+    private static Op replacement(Value row) {
+        return new RecurrentOp.ReplacementRule(new Value(13, "rkv", 3 * row.width()), row, row, row, 1, row);
+    }
+
     @TestFactory
     Stream<DynamicTest> whatNoKernelComputesIsRefusedWithAReason() {
         Value two = new Value(2, "two", 2);
@@ -107,22 +111,6 @@ class OpSupportTests {
                                         Y),
                                 4,
                                 Optional.empty())),
-                Map.entry("op token_shift", new RecurrentOp.TokenShift(X, Weight.vector("mix", 64), Y)),
-                Map.entry(
-                        "op replacement_rule",
-                        new RecurrentOp.ReplacementRule(new Value(13, "rkv", 192), X, X, X, 2, Y)),
-                Map.entry(
-                        "op gated_delta_rule with decays of keys",
-                        new StateOp.GatedDeltaRule(
-                                new Value(12, "qkv", 192),
-                                X,
-                                two,
-                                pair,
-                                Weight.vector("bias", 64),
-                                2,
-                                StateOp.KeyHeads.BLOCK,
-                                0,
-                                Y)),
                 Map.entry(
                         "op head_linear of more than 1024 heads",
                         new PartOp.HeadLinear(
@@ -142,6 +130,9 @@ class OpSupportTests {
                                 StateOp.KeyHeads.BLOCK,
                                 1e-6f,
                                 Y)),
+                Map.entry(
+                        "op replacement_rule with more than 256 numbers in a row of its state",
+                        replacement(new Value(14, "long", 257))),
                 Map.entry(
                         "op router over more than 1024 experts",
                         new ExpertOp.Router(
@@ -220,6 +211,10 @@ class OpSupportTests {
         ops.add(new StateOp.ShortConvolution(X, new Weight("c", 4, 64), NONE, Y));
         ops.add(new StateOp.SelectiveScan(wide, two, pair, pair, pair, 1, Y));
         ops.add(new StateOp.GatedDeltaRule(wide, two, two, pair, pair, 1, StateOp.KeyHeads.BLOCK, 1e-6f, Y));
+        ops.add(new StateOp.GatedDeltaRule(
+                new Value(12, "qkv", 192), X, two, pair, Weight.vector("bias", 64), 2, StateOp.KeyHeads.BLOCK, 0, Y));
+        ops.add(new RecurrentOp.TokenShift(X, Weight.vector("mix", 64), Y));
+        ops.add(new RecurrentOp.ReplacementRule(new Value(13, "rkv", 192), X, X, X, 2, Y));
         for (Pooling pooling : Pooling.values()) {
             ops.add(new CoreOp.Pool(X, pooling, Y));
         }

@@ -19,12 +19,14 @@ public final class NvidiaKernels {
     private static final Pattern ATTENTION = Pattern.compile("attention_(f32|f16|q8_0)_d\\w+");
     private static final Pattern PREFILL = Pattern.compile("attention_prefill_(f32|f16|q8_0)_d(\\d+)");
 
-    private static final Pattern STATES = Pattern.compile("(selective_scan|gated_delta_rule)_\\d+");
+    private static final Pattern STATES =
+            Pattern.compile("(selective_scan|gated_delta_rule|delta_rule_of_keys|replacement_rule)_\\d+");
 
     private static final Map<String, KernelReference> SMALL = Map.ofEntries(
             Map.entry("float_matmul", Products::floatMatmul),
             Map.entry("router", Experts::router),
             Map.entry("short_convolution", States::convolution),
+            Map.entry("token_shift", States::shift),
             Map.entry("weighted_sum", Experts::weightedSum),
             Map.entry("expert_groups", Experts::groups),
             Map.entry("rms_norm", SmallKernels::rmsNorm),
@@ -74,7 +76,12 @@ public final class NvidiaKernels {
         }
         Matcher states = STATES.matcher(entry);
         if (states.matches()) {
-            return Optional.of(states.group(1).equals("selective_scan") ? States::scan : States::rule);
+            return Optional.of(
+                    switch (states.group(1)) {
+                        case "selective_scan" -> States::scan;
+                        case "replacement_rule" -> States::replacement;
+                        case String rule -> launch -> States.rule(launch, rule.equals("delta_rule_of_keys"));
+                    });
         }
         return match(LINEAR, entry, (m, f) -> {
                     int rows = Integer.parseInt(m.group(3));

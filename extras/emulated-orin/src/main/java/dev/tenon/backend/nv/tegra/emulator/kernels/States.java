@@ -101,8 +101,8 @@ final class States {
     }
 
     /// `gated_delta_rule_N(qkv, decay, beta, a, bias, states, runs, positions, out, keyHeads, cyclic, eps, rows,
-    /// length)`: a block some rows, a value head and a run.
-    static void rule(KernelLaunch launch) {
+    /// length)`: a block some rows, a value head and a run. So is `delta_rule_of_keys_N`, with a decay of each key.
+    static void rule(KernelLaunch launch, boolean ofKeys) {
         int heads = launch.geometry().gridY();
         int keyHeads = launch.intParameter(9);
         boolean cyclic = launch.intParameter(10) != 0;
@@ -110,7 +110,8 @@ final class States {
         int rows = launch.intParameter(12);
         int length = launch.intParameter(13);
         float[] a = floats(launch, launch.longParameter(3), heads);
-        float[] bias = floats(launch, launch.longParameter(4), heads);
+        int decays = ofKeys ? length : 1;
+        float[] bias = floats(launch, launch.longParameter(4), (long) heads * decays);
         int width = 2 * keyHeads * length + heads * rows;
         for (int r = 0; r < launch.geometry().gridZ(); r++) {
             Run run = Run.of(launch, launch.longParameter(6), launch.longParameter(7), r);
@@ -120,7 +121,10 @@ final class States {
             float[] state = run.state(launch, launch.longParameter(5), heads * rows * length);
             float[] out = new float[run.rows * heads * rows];
             float[] qkv = floats(launch, launch.longParameter(0) + 4L * run.first * width, (long) run.rows * width);
-            float[] decay = floats(launch, launch.longParameter(1) + 4L * run.first * heads, (long) run.rows * heads);
+            float[] decay = floats(
+                    launch,
+                    launch.longParameter(1) + 4L * run.first * heads * decays,
+                    (long) run.rows * heads * decays);
             float[] beta = floats(launch, launch.longParameter(2) + 4L * run.first * heads, (long) run.rows * heads);
             for (int i = 0; i < run.rows * heads; i++) {
                 int head = i % heads;
@@ -128,18 +132,22 @@ final class States {
                 int keyHead = cyclic ? head % keyHeads : head / (heads / keyHeads);
                 double[] query = scaled(qkv, from + keyHead * length, length, eps, Math.sqrt(length));
                 double[] key = scaled(qkv, from + (keyHeads + keyHead) * length, length, eps, 1);
-                double kept = Math.exp(a[head] * softplus(decay[i] + bias[head]));
+                double[] kept = new double[length];
+                for (int k = 0; k < length; k++) {
+                    int d = k % decays;
+                    kept[k] = Math.exp(a[head] * softplus(decay[i * decays + d] + bias[head * decays + d]));
+                }
                 double strength = 1 / (1 + Math.exp(-beta[i]));
                 for (int v = 0; v < rows; v++) {
                     int at = (head * rows + v) * length;
                     double seen = 0;
                     for (int k = 0; k < length; k++) {
-                        seen += kept * state[at + k] * key[k];
+                        seen += kept[k] * state[at + k] * key[k];
                     }
                     double delta = strength * (qkv[from + 2 * keyHeads * length + head * rows + v] - seen);
                     double sum = 0;
                     for (int k = 0; k < length; k++) {
-                        state[at + k] = (float) (kept * state[at + k] + delta * key[k]);
+                        state[at + k] = (float) (kept[k] * state[at + k] + delta * key[k]);
                         sum += state[at + k] * query[k];
                     }
                     out[i * rows + v] = (float) sum;
@@ -147,6 +155,75 @@ final class States {
             }
             write(launch, launch.longParameter(8) + 4L * run.first * heads * rows, out);
             write(launch, launch.longParameter(5) + 4L * run.slot * state.length, state);
+        }
+    }
+
+    /// `token_shift(x, weight, states, runOfRow, runs, positions, out, width, ways)`: a block a row and some channels.
+    static void shift(KernelLaunch launch) {
+        int rows = launch.geometry().gridX();
+        int width = launch.intParameter(7);
+        int ways = launch.intParameter(8);
+        float[] x = floats(launch, launch.longParameter(0), (long) rows * width);
+        float[] weight = floats(launch, launch.longParameter(1), (long) ways * width);
+        int[] runOfRow = ints(launch, launch.longParameter(3), rows);
+        float[] before = new float[width];
+        for (int t = 0; t < rows && runOfRow[t] >= 0; t++) {
+            Run run = Run.of(launch, launch.longParameter(4), launch.longParameter(5), runOfRow[t]);
+            if (t == run.first) {
+                before = run.state(launch, launch.longParameter(2), width);
+            }
+            float[] own = java.util.Arrays.copyOfRange(x, t * width, (t + 1) * width);
+            float[] out = new float[ways * width];
+            for (int i = 0; i < out.length; i++) {
+                out[i] = own[i % width] + weight[i] * (before[i % width] - own[i % width]);
+            }
+            write(launch, launch.longParameter(6) + 4L * t * out.length, out);
+            before = own;
+            if (t == run.first + run.rows - 1) {
+                write(launch, launch.longParameter(2) + 4L * run.slot * width, own);
+            }
+        }
+    }
+
+    /// `replacement_rule_N(rkv, decay, remove, add, states, runs, positions, out, length)`: a block some rows, a head
+    /// and a run.
+    static void replacement(KernelLaunch launch) {
+        int heads = launch.geometry().gridY();
+        int length = launch.intParameter(8);
+        int width = heads * length;
+        for (int r = 0; r < launch.geometry().gridZ(); r++) {
+            Run run = Run.of(launch, launch.longParameter(5), launch.longParameter(6), r);
+            if (run.rows == 0) {
+                continue;
+            }
+            float[] state = run.state(launch, launch.longParameter(4), width * length);
+            float[][] in = new float[4][];
+            for (int i = 0; i < 4; i++) {
+                long each = i == 0 ? 3L * width : width;
+                in[i] = floats(launch, launch.longParameter(i) + 4L * run.first * each, run.rows * each);
+            }
+            float[] out = new float[run.rows * width];
+            for (int i = 0; i < out.length; i++) {
+                int t = i / width;
+                int first = i % width / length * length; // of the head
+                int at = i % width * length; // of the value's row
+                double found = 0;
+                for (int k = 0; k < length; k++) {
+                    found += (double) state[at + k] * in[2][t * width + first + k];
+                }
+                double value = in[0][3 * t * width + 2 * width + i % width];
+                double sum = 0;
+                for (int k = 0; k < length; k++) {
+                    int of = t * width + first + k;
+                    int ofKey = 3 * t * width + first + k;
+                    state[at + k] = (float)
+                            (Math.exp(in[1][of]) * state[at + k] - found * in[3][of] + value * in[0][ofKey + width]);
+                    sum += (double) state[at + k] * in[0][ofKey];
+                }
+                out[i] = (float) sum;
+            }
+            write(launch, launch.longParameter(7) + 4L * run.first * width, out);
+            write(launch, launch.longParameter(4) + 4L * run.slot * state.length, state);
         }
     }
 
