@@ -19,11 +19,13 @@ public final class EmbeddingRequest {
     }
 
     private final List<int[]> texts;
+    private final List<List<PromptMedia>> media;
     private final @Nullable Pooling pooling;
     private final boolean normalize;
 
     private EmbeddingRequest(Builder builder) {
         this.texts = copy(builder.texts);
+        this.media = List.copyOf(builder.media);
         this.pooling = builder.pooling;
         this.normalize = builder.normalize;
     }
@@ -36,6 +38,11 @@ public final class EmbeddingRequest {
     /// {@return the token ids of each text, a copy}
     public List<int[]> texts() {
         return copy(texts);
+    }
+
+    /// {@return the pictures and sounds of each text, unmodifiable}
+    public List<List<PromptMedia>> media() {
+        return media;
     }
 
     /// {@return how to pool, or empty for what the model file names (`pooling_type`), the last token where
@@ -56,6 +63,7 @@ public final class EmbeddingRequest {
     /// Builds requests. Not safe for several threads.
     public static final class Builder {
         private final List<int[]> texts = new ArrayList<>();
+        private final List<List<PromptMedia>> media = new ArrayList<>();
         private @Nullable Pooling pooling;
         private boolean normalize = true;
 
@@ -66,7 +74,17 @@ public final class EmbeddingRequest {
         /// @param tokens its token ids, with the special tokens that the model expects; copied
         /// @return this
         public Builder text(int... tokens) {
+            return text(tokens, List.of());
+        }
+
+        /// Adds a text with pictures or sounds.
+        ///
+        /// @param tokens as above, with [PromptMedia#tokens()] in the place of each of them; copied
+        /// @param of the model that embeds it
+        /// @return this
+        public Builder text(int[] tokens, List<? extends PromptMedia> of) {
             texts.add(tokens.clone());
+            media.add(List.copyOf(of));
             return this;
         }
 

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.tenon.api.device.PlanOptions.KvType;
+import dev.tenon.api.engine.EmbeddingRequest;
+import dev.tenon.api.engine.EmbeddingRequest.Pooling;
 import dev.tenon.api.engine.Engine;
 import dev.tenon.api.engine.GeneratedToken;
 import dev.tenon.api.engine.Generation;
@@ -20,6 +22,7 @@ import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.engine.Usage;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
+import dev.tenon.api.graph.Graph;
 import dev.tenon.api.media.MelSpectrogram;
 import dev.tenon.api.media.Picture;
 import dev.tenon.api.media.Size;
@@ -282,6 +285,33 @@ class PicturesInPromptsTests {
         List<float[]> rows = new ArrayList<>();
         session.evaluate(tokens, prompt.media, Rows.ALL, (index, row) -> rows.add(row.clone()));
         return rows;
+    }
+
+    /// By the hidden states of its tokens, as a text without pictures is.
+    @Test
+    void aTextWithPicturesIsEmbedded() {
+        String name = "vision/gemma3";
+        JsonNode prompts = GoldenData.json(GoldenData.file(name + ".json")).get("images");
+        try (Engine engine = StandaloneEngine.create(Map.of());
+                LoadedModel model =
+                        engine.load(request(name).outputs(Graph.HIDDEN).build());
+                Session session = model.newSession()) {
+            Prompt prompt = Prompt.of(model, prompts.get(prompts.size() - 1));
+            int length = prompt.tokens.length;
+            double[] sum = new double[model.outputs().get(Graph.HIDDEN)];
+            session.evaluate(
+                    prompt.tokens, prompt.media, Rows.ALL, (index, row) -> Arrays.setAll(sum, i -> sum[i] + row[i]));
+            List<float[]> vectors = model.embed(EmbeddingRequest.builder()
+                    .pooling(Pooling.MEAN)
+                    .normalize(false)
+                    .text(prompt.tokens, prompt.media)
+                    .text(model.tokenizer().encode("plain", true, false))
+                    .build());
+            for (int i = 0; i < sum.length; i++) {
+                assertEquals(sum[i] / length, vectors.getFirst()[i], 1e-4);
+            }
+            assertEquals(2, vectors.size());
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.tenon.platform.cli.model;
 
+import dev.tenon.api.chat.MediaPart;
 import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.EmbeddingRequest.Pooling;
 import dev.tenon.api.engine.Engine;
@@ -8,12 +9,17 @@ import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.platform.chat.MediaPrompts;
+import dev.tenon.platform.chat.MediaPrompts.Encoded;
 import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
+import dev.tenon.platform.cli.options.MediaFile;
+import dev.tenon.platform.cli.options.MediaOptions;
 import dev.tenon.platform.cli.options.ModelOptions;
 import dev.tenon.platform.cli.options.TextLength;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
@@ -33,12 +39,14 @@ import picocli.CommandLine.ParentCommand;
         sortOptions = false,
         description = {
             "Makes a vector of each text, to compare texts by their meaning.",
-            "Texts are arguments, or lines of a file (-f) or of standard input."
+            "Texts are arguments, or lines of a file (-f) or of standard input.",
+            "Pictures and sounds stand in the places <__media__> of all texts together; without texts each is one."
         },
         footerHeading = "%nExamples:%n",
         footer = {
             "  tenon embed \"A fox ran by.\" \"A dog barked.\"",
             "  tenon embed -m model.gguf -f texts.txt --format npy -o vectors.npy",
+            "  tenon embed -m model.gguf --image fox.png --image dog.png --format json",
             "  tenon embed -m model.gguf --prefix \"search_query: \" \"red foxes\"",
             "  cat texts.txt | tenon embed --format json",
         })
@@ -90,6 +98,9 @@ public final class EmbedCommand implements TenonCommand {
     private String prefix;
 
     @Mixin
+    private MediaOptions media;
+
+    @Mixin
     private TextsInAStep batch;
 
     @Mixin
@@ -117,14 +128,20 @@ public final class EmbedCommand implements TenonCommand {
             throw new TenonException(
                     ErrorCode.USAGE, "--format npy is not text for a terminal. Name a file (-o), or use a pipe.");
         }
-        TextArguments given = TextArguments.read(console, model.name(), arguments, file);
-        LoadRequest request = batch.in(model.request(console, given.model()).toBuilder())
+        List<MediaPart> parts = media.parts();
+        TextArguments given = TextArguments.read(
+                console, model.name(), arguments, file, Collections.nCopies(parts.size(), MediaFile.MARK));
+        List<String> texts = given.texts().stream().map(prefix::concat).toList();
+        if (media.given()) {
+            MediaOptions.placedExactly(String.join("\n", texts), parts.size());
+        }
+        LoadRequest request = batch.in(model.request(console, given.model(), media.given()).toBuilder())
                 .outputs(pooling == null ? Graph.EMBEDDING : Graph.HIDDEN)
                 .build();
-        Path[] inputs = file == null ? new Path[] {request.path()} : new Path[] {request.path(), file};
+        Path[] inputs = file == null ? media.inputs(request.path()) : media.inputs(request.path(), file);
         output.check(console, inputs);
         try (LoadedModel loaded = console.load(engine, request)) {
-            List<float[]> vectors = loaded.embed(embedding(loaded, given.texts()));
+            List<float[]> vectors = loaded.embed(embedding(loaded, texts, parts));
             String name = loaded.config().name();
             output.write(console, out -> format.write(name, vectors, out), inputs);
             console.note(vectors.size() + " x " + vectors.getFirst().length + " numbers written to " + output.name());
@@ -132,19 +149,25 @@ public final class EmbedCommand implements TenonCommand {
         return 0;
     }
 
-    private EmbeddingRequest embedding(LoadedModel loaded, List<String> texts) {
+    private EmbeddingRequest embedding(LoadedModel loaded, List<String> texts, List<MediaPart> parts) {
         EmbeddingRequest.Builder request = EmbeddingRequest.builder().normalize(!raw);
         if (pooling != null) {
             request.pooling(pooling.pooling);
         }
+        int first = 0;
         for (String text : texts) {
             TextLength.check(loaded, text);
-            int[] tokens = loaded.tokenizer().encode(prefix + text, true, false);
-            if (tokens.length == 0) {
+            int end = first + (parts.isEmpty() ? 0 : MediaOptions.marks(text));
+            Encoded encoded = first < end
+                    ? MediaPrompts.encode(
+                            loaded, MediaOptions.placed(text, end - first), true, parts.subList(first, end))
+                    : new Encoded(loaded.tokenizer().encode(text, true, false));
+            if (encoded.tokens().length == 0) {
                 throw new TenonException(
                         ErrorCode.USAGE, "'" + InspectCommand.shorten(text) + "' has no tokens. Leave it out.");
             }
-            request.text(tokens);
+            request.text(encoded.tokens(), encoded.media());
+            first = end;
         }
         return request.build();
     }

@@ -102,7 +102,7 @@ public final class RerankCommand implements TenonCommand {
 
     @Override
     public Integer call() throws IOException {
-        TextArguments given = TextArguments.read(console, model.name(), arguments, file);
+        TextArguments given = TextArguments.read(console, model.name(), arguments, file, List.of());
         LoadRequest request = batch.in(model.request(console, given.model()).toBuilder())
                 .outputs(Graph.SCORES)
                 .build();

@@ -21,10 +21,12 @@ record TextArguments(String model, List<String> texts) {
     /// @param model the model that an option names, or null: then the first argument may be one
     /// @param arguments what stands after the command; null for nothing
     /// @param file its lines are the texts; null for none
+    /// @param otherwise the texts where nothing else gives some; empty for those of standard input
     /// @return model and texts
     /// @throws TenonException (`CLI-001`) if texts are given twice, there are none, or one is blank; (`IO-001`,
     ///     `CLI-002`) if the file cannot be read
-    static TextArguments read(Console console, String model, List<String> arguments, Path file) throws IOException {
+    static TextArguments read(Console console, String model, List<String> arguments, Path file, List<String> otherwise)
+            throws IOException {
         List<String> given = arguments == null ? List.of() : arguments;
         ModelFiles files = new ModelFiles(ModelFiles.folder(console.setting("models")));
         boolean modelFirst = model == null && !given.isEmpty() && files.names(given.getFirst(), console::registries);
@@ -38,6 +40,9 @@ record TextArguments(String model, List<String> texts) {
                                     ? ""
                                     : ", if the first is not meant as a model, which is not there")
                             + ". Give one of them.");
+        }
+        if (texts.isEmpty() && file == null) {
+            texts = otherwise;
         }
         String what = "argument";
         if (texts.isEmpty()) {

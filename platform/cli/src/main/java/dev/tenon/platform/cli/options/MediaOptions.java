@@ -64,6 +64,13 @@ public final class MediaOptions {
         return files().stream().map(MediaFile::part).toList();
     }
 
+    /// {@return how many [marks][MediaFile#MARK] a text has}
+    ///
+    /// @param text the text
+    public static int marks(String text) {
+        return text.split(MediaFile.MARK, -1).length - 1;
+    }
+
     /// {@return a text with a [place][MediaPart#PLACE] for each [mark][MediaFile#MARK]; without parts the text itself}
     ///
     /// @param text the text
@@ -73,7 +80,7 @@ public final class MediaOptions {
         if (parts == 0) {
             return text;
         }
-        int marks = text.split(MediaFile.MARK, -1).length - 1;
+        int marks = marks(text);
         if (marks > parts) {
             throw wrongMarks(marks, parts, "at most " + parts);
         }
@@ -86,7 +93,7 @@ public final class MediaOptions {
     /// @param parts how many pictures and sounds there are
     /// @throws TenonException (`CLI-001`) if it has more or fewer marks
     public static String placedExactly(String text, int parts) {
-        int marks = text.split(MediaFile.MARK, -1).length - 1;
+        int marks = marks(text);
         if (marks != parts) {
             throw wrongMarks(marks, parts, "" + parts);
         }

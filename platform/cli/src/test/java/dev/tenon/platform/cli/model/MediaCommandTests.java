@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.platform.cli.main.FakeTokenizer;
 import dev.tenon.platform.cli.main.TestCli;
 import java.awt.image.BufferedImage;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -130,6 +132,31 @@ class MediaCommandTests {
                 run("logits", "--image", "" + picture, "--ids", "1", "-o", "" + out)
                         .status());
         assertEquals(0, cli.engine.loads.size(), "nothing is loaded before that is known");
+    }
+
+    @Test
+    void picturesAreEmbeddedWithTextsOrAlone() {
+        List<String> embed = List.of(
+                "embed", "--mmproj", "eyes.gguf", "--prefix", "x", "--image", "" + picture, "--image", "" + small);
+        TestCli.Result result = run(with(embed, "a<__media__>", "b", "<__media__>c"));
+        assertEquals(0, result.status(), result.err());
+        EmbeddingRequest request = cli.engine.embeddings.getLast();
+        assertArrayEquals(new int[] {'x', 'a', -3, -3, -3}, request.texts().get(0));
+        assertArrayEquals(new int[] {'x', 'b'}, request.texts().get(1));
+        assertArrayEquals(new int[] {'x', -1, 'c'}, request.texts().get(2));
+        assertEquals(List.of(1, 0, 1), request.media().stream().map(List::size).toList());
+        result = run(with(embed));
+        assertEquals(0, result.status(), result.err());
+        request = cli.engine.embeddings.getLast();
+        assertArrayEquals(new int[] {'x', -3, -3, -3}, request.texts().get(0));
+        assertArrayEquals(new int[] {'x', -1}, request.texts().get(1));
+        result = run(with(embed, "a<__media__>"));
+        assertEquals(2, result.status(), result.err());
+        assertTrue(result.err().contains("<__media__>"), result.err());
+    }
+
+    private static String[] with(List<String> line, String... more) {
+        return Stream.concat(line.stream(), Stream.of(more)).toArray(String[]::new);
     }
 
     @Test

@@ -2,7 +2,7 @@ package dev.tenon.platform.core.engine;
 
 import dev.tenon.api.engine.EmbeddingRequest;
 import dev.tenon.api.engine.EmbeddingRequest.Pooling;
-import dev.tenon.api.engine.Session;
+import dev.tenon.api.engine.PromptMedia;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
@@ -16,6 +16,7 @@ import java.util.Optional;
 final class Embedder {
     private final PlacedModel model;
     private final List<int[]> texts;
+    private final List<List<PromptMedia>> media;
     private final boolean normalize;
     private final String output;
     private final Pooling pooling; // of the output's rows
@@ -24,6 +25,7 @@ final class Embedder {
     Embedder(PlacedModel model, EmbeddingRequest request) {
         this.model = model;
         this.texts = request.texts();
+        this.media = request.media();
         this.normalize = request.normalize();
         this.vectors = new float[texts.size()][];
         Optional<Pooling> asked = request.pooling();
@@ -52,14 +54,15 @@ final class Embedder {
 
     /// {@return the vector of each text}
     List<float[]> run() {
-        new TextRunner(model, texts, (session, index, text) -> vectors[index] = embed(session, text)).run();
+        new TextRunner(model, texts, (session, index, text) -> vectors[index] = embed(session, text, media.get(index)))
+                .run();
         return List.of(vectors);
     }
 
-    private float[] embed(Session session, int[] text) {
+    private float[] embed(ModelSession session, int[] text, List<PromptMedia> shown) {
         double[] sum = new double[model.width(output)];
         int only = pooling == Pooling.CLS ? 0 : text.length - 1;
-        session.evaluate(text, pooling == Pooling.LAST ? Rows.LAST : Rows.ALL, output, (index, row) -> {
+        session.evaluate(text, shown, pooling == Pooling.LAST ? Rows.LAST : Rows.ALL, output, true, (index, row) -> {
             if (pooling == Pooling.MEAN || index == only) {
                 Arrays.setAll(sum, i -> sum[i] + row[i]);
             }

@@ -230,7 +230,11 @@ final class ModelSession implements Session, MeasuredSession {
         evaluate(tokens, List.of(), Rows.LAST, null, false, (index, logits) -> {});
     }
 
-    private void evaluate(
+    /// Runs tokens and gives rows of an output.
+    ///
+    /// @param output its name; null for the default one
+    /// @param read whether the rows come to the host
+    void evaluate(
             int[] tokens, List<PromptMedia> media, Rows which, String output, boolean read, RowConsumer consumer) {
         int width = model.width(output);
         String named = model.isDefault(output) ? null : output;

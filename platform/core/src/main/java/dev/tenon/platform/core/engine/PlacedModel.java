@@ -12,7 +12,6 @@ import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.engine.LoadedModel;
 import dev.tenon.api.engine.PromptMedia;
 import dev.tenon.api.engine.RerankRequest;
-import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.gguf.GgufFile;
@@ -447,7 +446,7 @@ final class PlacedModel implements LoadedModel, ScheduledModel, TunedModel {
     }
 
     @Override
-    public Session newSession() {
+    public ModelSession newSession() {
         ModelSession session = new ModelSession(this);
         loop.open(session.sequence(), placer.maxSequences());
         sessions.add(session);

@@ -1,6 +1,5 @@
 package dev.tenon.platform.core.engine;
 
-import dev.tenon.api.engine.Session;
 import dev.tenon.api.error.OutOfResourcesException;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +25,7 @@ final class TextRunner {
         /// @param session empty
         /// @param index of the text
         /// @param tokens of the text
-        void run(Session session, int index, int[] tokens);
+        void run(ModelSession session, int index, int[] tokens);
     }
 
     TextRunner(PlacedModel model, List<int[]> texts, Each each) {
@@ -37,7 +36,7 @@ final class TextRunner {
 
     /// Runs all texts, and returns when they have ended.
     void run() {
-        List<Session> sessions = sessions();
+        List<ModelSession> sessions = sessions();
         try {
             if (sessions.size() == 1) {
                 work(sessions.getFirst());
@@ -45,15 +44,15 @@ final class TextRunner {
                 inParallel(sessions);
             }
         } finally {
-            sessions.forEach(Session::close);
+            sessions.forEach(ModelSession::close);
         }
     }
 
     /// As many as there are texts, if so many are free and the cache has room for all of them.
-    private List<Session> sessions() {
+    private List<ModelSession> sessions() {
         int longest = texts.stream().mapToInt(text -> text.length).max().orElse(0);
         int most = Math.min(texts.size(), model.sequencesOf(longest));
-        List<Session> sessions = new ArrayList<>();
+        List<ModelSession> sessions = new ArrayList<>();
         while (sessions.size() < most) {
             try {
                 sessions.add(model.newSession());
@@ -67,7 +66,7 @@ final class TextRunner {
         return sessions;
     }
 
-    private void inParallel(List<Session> sessions) {
+    private void inParallel(List<ModelSession> sessions) {
         try (ExecutorService threads = Executors.newThreadPerTaskExecutor(
                 Thread.ofPlatform().name("tenon-embed").factory())) {
             List<? extends Future<?>> workers =
@@ -93,7 +92,7 @@ final class TextRunner {
         }
     }
 
-    private void work(Session session) {
+    private void work(ModelSession session) {
         for (int i = next.getAndIncrement(); i < texts.size(); i = next.getAndIncrement()) {
             session.truncate(0);
             each.run(session, i, texts.get(i));
