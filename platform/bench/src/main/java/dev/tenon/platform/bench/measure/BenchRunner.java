@@ -25,7 +25,7 @@ import java.util.function.IntConsumer;
 /// sampling, logits of the last token of each call, which nobody reads, one untimed warm-up, an
 /// empty cache before each repetition.
 ///
-/// Several sequences are as many sessions, each on a thread of its own, as if as many people asked;
+/// Several sequences are as many sessions, each on a virtual thread of its own, as if as many people asked;
 /// the engine puts their tokens into common steps.
 public final class BenchRunner {
     /// The JIT compiler is done when it works for less than this fraction of a repetition. Where
@@ -216,7 +216,7 @@ public final class BenchRunner {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         List<Thread> threads = new ArrayList<>();
         for (Session session : sessions) {
-            threads.add(Thread.ofPlatform().name("tenon-bench-sequence").start(() -> {
+            threads.add(Thread.ofVirtual().name("tenon-bench-sequence").start(() -> {
                 ready.countDown();
                 Waiting.await(go);
                 try {
