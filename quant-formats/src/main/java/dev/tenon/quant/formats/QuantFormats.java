@@ -37,6 +37,7 @@ final class QuantFormats {
                 new TQ2_0Format(),
                 new TQ1_0Format(),
                 new Q2_0Format(),
-                new Q1_0Format());
+                new Q1_0Format(),
+                new I32Format());
     }
 }

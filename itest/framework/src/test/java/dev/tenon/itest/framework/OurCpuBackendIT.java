@@ -13,6 +13,7 @@ import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.BackendContract;
 import dev.tenon.itest.testkit.models.PlanDriver;
 import dev.tenon.itest.testkit.models.RandomModels;
+import dev.tenon.itest.testkit.models.TestFormats;
 import java.util.Collection;
 import java.util.List;
 import java.util.Random;
@@ -41,7 +42,8 @@ class OurCpuBackendIT extends BackendContract {
 
     @Override
     protected Collection<QuantFormat> formats() {
-        return new TreeMap<>(OurFormatsIT.all()).values();
+        return new TreeMap<>(OurFormatsIT.all())
+                .values().stream().filter(TestFormats::holdsWeights).toList();
     }
 
     @Override

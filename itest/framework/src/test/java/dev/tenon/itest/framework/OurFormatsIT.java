@@ -55,6 +55,10 @@ class OurFormatsIT extends QuantFormatContract {
             byte[] blocks = {0, 0, (byte) 0x80, 0x3f, 0, 0, 0, (byte) 0x80, 1, 0, 0, 0};
             return List.of(new Golden("by hand", blocks, new float[] {1, -0f, Float.MIN_VALUE}));
         }
+        if (format.id().equals("I32")) {
+            byte[] blocks = {1, 0, 0, 0, -1, -1, -1, -1, 0, 0, 0, 1};
+            return List.of(new Golden("by hand", blocks, new float[] {1, -1, 1 << 24}));
+        }
         byte[] blocks = resource(format.id() + ".blocks.bin");
         FloatBuffer values = ByteBuffer.wrap(unpacked(format.id() + ".values.f32.gz"))
                 .order(ByteOrder.LITTLE_ENDIAN)

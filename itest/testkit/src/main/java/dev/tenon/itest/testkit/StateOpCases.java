@@ -1,8 +1,12 @@
 package dev.tenon.itest.testkit;
 
 import dev.tenon.api.graph.Activation;
+import dev.tenon.api.graph.AttentionParams;
+import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.GraphBuilder;
 import dev.tenon.api.graph.RecurrentOp;
+import dev.tenon.api.graph.RunAttention;
+import dev.tenon.api.graph.SelectPositions;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
@@ -16,7 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
-/// Ops with a state, and ops on parts of a row: a backend may refuse them.
+/// Ops with a state, attention to runs, and ops on parts of a row: a backend may refuse them.
 final class StateOpCases {
     private static final Optional<Weight> NONE = Optional.empty();
 
@@ -34,6 +38,10 @@ final class StateOpCases {
         all.shifts();
         all.replacementRules();
         all.runMeans();
+        // heads, positions of a run, window, runs that a token attends to, 0 for all
+        for (int[] shape : new int[][] {{1, 1, 1, 0}, {3, 4, 5, 2}, {4, 4, 0, 100}, {2, 7, 3, 0}, {2, 40, 8, 1}}) {
+            all.runs(shape[0], shape[1], shape[2], shape[3]);
+        }
         return List.copyOf(all.cases);
     }
 
@@ -173,6 +181,35 @@ final class StateOpCases {
                 return out;
             });
         }
+    }
+
+    /// Attention to positions and to runs, whose keys are values, too.
+    private void runs(int heads, int run, int window, int count) {
+        String name = "run_attention heads=" + heads + " window=" + window + ", runs of " + run
+                + (count == 0 ? "" : ", of which " + count);
+        add(name, 64, 24, (b, x) -> {
+            Value q = OpCases.project(b, x, "q", heads * 32);
+            Value k = OpCases.project(b, x, "k", 32);
+            Value rows = OpCases.project(b, x, "rows", 32);
+            Value out = b.value("att", heads * 32);
+            AttentionParams far =
+                    AttentionParams.builder(heads, 1, 0.4f).valuesInKeys(true).build();
+            AttentionParams near = far.toBuilder()
+                    .slidingWindow(window)
+                    .sinks(Optional.of(Weight.vector("attn_sinks.weight", heads)))
+                    .build();
+            Optional<Value> chosen = Optional.empty();
+            if (count > 0) {
+                Value positions = b.value("positions", count);
+                Value shares = OpCases.project(b, x, "index_weights", 2);
+                Value index = OpCases.project(b, x, "index_k", 32);
+                b.add(new SelectPositions(OpCases.project(b, x, "index_q", 64), shares, index, 2, run, positions));
+                chosen = Optional.of(positions);
+            }
+            CoreOp.Attention last = new CoreOp.Attention(q, k, k, 0, near, out);
+            b.add(new RunAttention(last, new CoreOp.Attention(q, rows, rows, 1, far, out), run, chosen));
+            return out;
+        });
     }
 
     private static Value scan(GraphBuilder b, Value x, int[] shape) {

@@ -16,7 +16,6 @@ import dev.tenon.api.model.ModelConfig;
 import dev.tenon.itest.testkit.TinyArchitectureContract;
 import dev.tenon.itest.testkit.models.GraphListing;
 import dev.tenon.itest.testkit.models.TinySource;
-import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -291,18 +290,5 @@ class DeepSeek4ArchitectureTests extends TinyArchitectureContract {
                 new double[] {1.5 * first / (first + second), 1.5 * second / (first + second)}, rows[1], 1e-12);
         // What a file names beyond the last expert is the last.
         assertArrayEquals(new double[] {2, 0}, op.evaluate(new double[][] {{0, 5, 1}, {7, -1}}, new float[0][])[0]);
-    }
-
-    @Test
-    void wholeNumbersAreRead() {
-        I32Format format = new I32Format();
-        MemorySegment bytes = MemorySegment.ofArray(new byte[] {9, 1, 0, 0, 0, -1, -1, -1, -1});
-        float[] values = {7, 7, 7};
-        format.dequantize(bytes, 1, values, 1, 2);
-        assertArrayEquals(new float[] {7, 1, -1}, values);
-        assertThrows(IndexOutOfBoundsException.class, () -> format.dequantize(bytes, 2, values, 0, 2));
-        assertThrows(IndexOutOfBoundsException.class, () -> format.dequantize(bytes, 1, values, 2, 2));
-        assertThrows(IllegalArgumentException.class, () -> format.dequantize(bytes, 1, values, 2, -1));
-        assertEquals(8, format.bytesFor(2));
     }
 }

@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Random;
 
 /// Two small formats that the contracts need themselves: plain F32, and one that no backend has heard of.
 public final class TestFormats {
@@ -22,6 +23,22 @@ public final class TestFormats {
     private static final ValueLayout.OfShort F16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private TestFormats() {}
+
+    /// {@return whether a format can hold weights: not one of whole numbers, such as indices}
+    ///
+    /// @param format any format
+    public static boolean holdsWeights(QuantFormat format) {
+        byte[] blocks = new byte[64 * format.blockBytes()];
+        new Random(1).nextBytes(blocks);
+        float[] values = new float[64 * format.blockSize()];
+        format.dequantize(MemorySegment.ofArray(blocks), 0, values, 0, values.length);
+        for (float value : values) {
+            if (Float.isFinite(value) && value != Math.rint(value)) {
+                return true;
+            }
+        }
+        return false;
+    }
 
     private abstract static class Simple implements QuantFormat {
         private final String id;

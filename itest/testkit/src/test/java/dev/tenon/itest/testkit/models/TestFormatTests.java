@@ -1,12 +1,21 @@
 package dev.tenon.itest.testkit.models;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import dev.tenon.api.quant.QuantFormat;
 import dev.tenon.itest.testkit.QuantFormatContract;
 import java.util.List;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
 
 /// The testkit's own two formats keep the format contract.
 class TestFormatTests {
+    @Test
+    void theyHoldWeights() {
+        assertTrue(TestFormats.holdsWeights(TestFormats.F32));
+        assertTrue(TestFormats.holdsWeights(TestFormats.UNHEARD_OF));
+    }
+
     @Nested
     class F32 extends QuantFormatContract {
         @Override

@@ -22,6 +22,7 @@ import dev.tenon.api.text.ConstraintProvider;
 import dev.tenon.api.text.LogitsProcessorProvider;
 import dev.tenon.api.text.SamplerProvider;
 import dev.tenon.api.text.TokenizerProvider;
+import dev.tenon.itest.testkit.models.TestFormats;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.contracts.framework.HandedBundle;
 import java.util.ArrayList;
@@ -107,7 +108,9 @@ public final class Contracts {
                     "Backend " + backend.id() + " is not available here: " + probe.reason());
         }
         List<QuantFormat> chosen = formats.stream()
-                .filter(f -> choices.wanted().isEmpty() || choices.wanted().contains(f.id()))
+                .filter(f -> choices.wanted().isEmpty()
+                        ? TestFormats.holdsWeights(f)
+                        : choices.wanted().contains(f.id()))
                 .flatMap(f -> choices.layouts() ? LayoutOnly.of(f).stream() : Stream.of(f))
                 .toList();
         title.add("backend " + backend.id() + ": " + probe.reason());
@@ -294,8 +297,9 @@ public final class Contracts {
         Set<String> ids = new LinkedHashSet<>();
         ownFormats.forEach(format -> ids.add(format.id()));
         ownKernels.forEach(provider -> provider.kernels().forEach(kernel -> ids.add(kernel.format())));
-        List<QuantFormat> tested =
-                known.stream().filter(f -> ids.contains(f.id())).toList();
+        List<QuantFormat> tested = known.stream()
+                .filter(f -> ids.contains(f.id()) && TestFormats.holdsWeights(f))
+                .toList();
         if (tested.isEmpty()) {
             return;
         }

@@ -1,4 +1,4 @@
-package dev.tenon.models.deepseek;
+package dev.tenon.quant.formats;
 
 import aQute.bnd.annotation.Resolution;
 import aQute.bnd.annotation.spi.ServiceProvider;
@@ -7,9 +7,7 @@ import dev.tenon.api.quant.Quantizer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.util.Objects;
 import java.util.Optional;
-import org.osgi.service.component.annotations.Component;
 
 /// I32: whole numbers in two's complement, 32 bits each, such as the experts of each token. As float32, those up to
 /// 2^24 are what they were.
@@ -19,8 +17,7 @@ import org.osgi.service.component.annotations.Component;
 ///      | i32   |          value = i32
 /// ```
 ///
-/// Without an encoder, for weights are no whole numbers; a format of this bundle, for no other reads such tensors.
-@Component(service = QuantFormat.class, property = "quant.format=I32")
+/// Without an encoder, for weights are no whole numbers.
 @ServiceProvider(value = QuantFormat.class, resolution = Resolution.OPTIONAL)
 public final class I32Format implements QuantFormat {
     private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -47,10 +44,18 @@ public final class I32Format implements QuantFormat {
 
     @Override
     public void dequantize(MemorySegment source, long offsetBytes, float[] target, int targetOffset, int n) {
-        MemorySegment numbers = source.asSlice(offsetBytes, bytesFor(n));
-        Objects.checkFromIndexSize(targetOffset, n, target.length);
+        long bytes = bytesFor(n);
+        boolean fits = targetOffset >= 0
+                && n <= target.length - targetOffset
+                && offsetBytes >= 0
+                && bytes <= source.byteSize() - offsetBytes;
+        if (!fits) {
+            throw new IndexOutOfBoundsException(
+                    "I32: %d values from byte %d of %d do not fit the source, or from index %d the target of %d floats"
+                            .formatted(n, offsetBytes, source.byteSize(), targetOffset, target.length));
+        }
         for (int i = 0; i < n; i++) {
-            target[targetOffset + i] = numbers.getAtIndex(I32, i);
+            target[targetOffset + i] = source.get(I32, offsetBytes + (long) Integer.BYTES * i);
         }
     }
 
