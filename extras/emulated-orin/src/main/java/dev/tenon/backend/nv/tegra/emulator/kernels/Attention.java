@@ -171,34 +171,34 @@ record Attention(
         Arrays.write(launch, launch.longParameter(13), out);
     }
 
-    /// `attention_prefill_T_dN(q, tiles, pages, maxPages, kCache, vCache, out, halved, heads, kvHeads,
+    /// `attention_prefill_T_dN(q, tiles, positions, pages, maxPages, kCache, vCache, out, halved, heads, kvHeads,
     /// scale, window, softCap, sinks, lasts, gain, offset, period, chunk, firsts)`: a block a tile and
-    /// kv head; a tile is first row, rows, sequence, first position.
+    /// kv head; a tile is first row, rows, sequence.
     static void attendTiles(KernelLaunch launch, String type, int length) {
         int count = launch.geometry().gridX();
         int[] tiles = ints(launch, launch.longParameter(1), 4L * count);
-        int heads = launch.intParameter(8);
-        int kvHeads = launch.intParameter(9);
-        long pages = launch.longParameter(2);
-        int maxPages = launch.intParameter(3);
+        int[] positions = ints(launch, launch.longParameter(2), rowsOf(tiles));
+        int heads = launch.intParameter(9);
+        int kvHeads = launch.intParameter(10);
+        long pages = launch.longParameter(3);
+        int maxPages = launch.intParameter(4);
         Attention attention = new Attention(
-                new KvCache(launch, type, launch.longParameter(4), pages, maxPages, kvHeads, length),
                 new KvCache(launch, type, launch.longParameter(5), pages, maxPages, kvHeads, length),
+                new KvCache(launch, type, launch.longParameter(6), pages, maxPages, kvHeads, length),
                 heads,
-                launch.floatParameter(10),
-                launch.intParameter(11),
-                launch.floatParameter(12),
-                floats(launch, launch.longParameter(13), heads),
-                rowPositions(launch, 14, rowsOf(tiles)),
+                launch.floatParameter(11),
+                launch.intParameter(12),
+                launch.floatParameter(13),
+                floats(launch, launch.longParameter(14), heads),
+                rowPositions(launch, 15, rowsOf(tiles)),
                 Bias.NONE,
-                growth(launch, 15),
-                launch.intParameter(18),
-                rowPositions(launch, 19, rowsOf(tiles)));
+                growth(launch, 16),
+                launch.intParameter(19),
+                rowPositions(launch, 20, rowsOf(tiles)));
         for (int i = 0; i < count; i++) {
             int first = tiles[4 * i];
             int rows = tiles[4 * i + 1];
             int sequence = tiles[4 * i + 2];
-            int position = tiles[4 * i + 3];
             long offset = (long) first * heads * length;
             float[] q = floats(launch, launch.longParameter(0) + 4 * offset, (long) rows * heads * length);
             float[] out = new float[q.length];
@@ -209,14 +209,14 @@ record Attention(
                             q,
                             r * length,
                             sequence,
-                            position + r / heads,
+                            positions[first + r / heads],
                             r % heads,
                             out,
                             r * length));
-            if (launch.intParameter(7) != 0) {
-                Arrays.writeF16s(launch, launch.longParameter(6) + 2 * offset, out);
+            if (launch.intParameter(8) != 0) {
+                Arrays.writeF16s(launch, launch.longParameter(7) + 2 * offset, out);
             } else {
-                Arrays.write(launch, launch.longParameter(6) + 4 * offset, out);
+                Arrays.write(launch, launch.longParameter(7) + 4 * offset, out);
             }
         }
     }
