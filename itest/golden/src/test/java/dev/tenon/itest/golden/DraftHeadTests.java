@@ -18,15 +18,20 @@ import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.kernel.KernelProvider;
 import dev.tenon.backend.cpu.vector.CpuVectorBackend;
+import dev.tenon.backend.nv.tegra.NvTegraBackend;
+import dev.tenon.backend.nv.tegra.emulator.EmulatedOrinProvider;
+import dev.tenon.backend.nv.tegra.sys.LinuxSyscalls;
 import dev.tenon.itest.testkit.reference.ReferenceBackend;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorTypes;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
 /// Heads for further tokens give the truth of the golden files: hidden states of the model, of the head for the
@@ -36,12 +41,24 @@ class DraftHeadTests {
     private static final double FLOATS = 1e-8;
     /// Where activations are rounded to 8 bits.
     private static final double ROUNDED = 1e-2;
+    /// Where those of many rows are rounded to float16.
+    private static final double NEARLY = 1e-4;
+
+    private static final DeviceOptions HOST = DeviceOptions.builder().threads(2).build();
+    private static final DeviceOptions ORIN = DeviceOptions.builder()
+            .deviceId("emulated")
+            .settings(Map.of("nv-tegra.kernels", "stand-ins"))
+            .build();
 
     /// What computes, and how well.
     ///
     /// @param kernels of other bundles
-    /// @param rounds whether activations are rounded
-    private record Machine(Backend backend, List<KernelProvider> kernels, boolean rounds) {}
+    /// @param limit largest NMSE
+    private record Machine(Backend backend, List<KernelProvider> kernels, DeviceOptions options, double limit) {
+        boolean rounds() {
+            return limit == ROUNDED;
+        }
+    }
 
     /// One model, its graph and its head on a machine.
     private record Case(String name, JsonNode json, Machine machine, Plan trunk, Plan head, boolean states) {
@@ -62,7 +79,7 @@ class DraftHeadTests {
                     ? Math.max(
                             ROUNDED,
                             3 * sequence.at("/nmse_native_vs_f64/logits_prompt").asDouble())
-                    : FLOATS;
+                    : machine.limit();
             StepInput input = step(trunk, this.states);
             for (int t = 0; t < ids.length; t++) {
                 input.addToken(ids[t], t, t == ids.length - 1);
@@ -148,12 +165,12 @@ class DraftHeadTests {
 
     @TestFactory
     Stream<DynamicTest> theReferenceGivesTheTruth() {
-        return on(new Machine(new ReferenceBackend(), List.of(), false));
+        return on(new Machine(new ReferenceBackend(), List.of(), HOST, FLOATS));
     }
 
     @TestFactory
     Stream<DynamicTest> theVectorApiGivesTheTruth() {
-        return on(new Machine(new CpuVectorBackend(), List.of(), false));
+        return on(new Machine(new CpuVectorBackend(), List.of(), HOST, FLOATS));
     }
 
     @TestFactory
@@ -161,7 +178,15 @@ class DraftHeadTests {
         List<KernelProvider> kernels = ServiceLoader.load(KernelProvider.class).stream()
                 .map(ServiceLoader.Provider::get)
                 .toList();
-        return on(new Machine(new CpuVectorBackend(), kernels, true));
+        return on(new Machine(new CpuVectorBackend(), kernels, HOST, ROUNDED));
+    }
+
+    /// Long: an emulated instruction takes a thousand real ones.
+    @Tag("long")
+    @TestFactory
+    Stream<DynamicTest> theEmulatedOrinGivesTheTruth() {
+        NvTegraBackend orin = new NvTegraBackend(LinuxSyscalls::new, List.of(new EmulatedOrinProvider()), List.of());
+        return on(new Machine(orin, List.of(), ORIN, NEARLY));
     }
 
     private static Stream<DynamicTest> on(Machine machine) {
@@ -176,8 +201,7 @@ class DraftHeadTests {
                 .build();
         try (GgufFile file = GgufReader.open(
                         GoldenData.file("mtp/" + name + "-mtp.q8_0.gguf"), TensorTypes.of(GoldenData.FORMATS));
-                Device device = machine.backend()
-                        .open(DeviceOptions.builder().threads(2).build());
+                Device device = machine.backend().open(machine.options());
                 Plan trunk = compile(
                         device,
                         machine,

@@ -3,10 +3,10 @@ package dev.tenon.kernels.nvidia;
 import dev.tenon.api.device.PlanOptions.KvType;
 
 /// Memory of sequences that is copied in pieces of one size: keys or values of a layer in pages,
-/// `[page][kvHead][64][row]`, or the states of an op in slots.
+/// `[page][kvHead][64][row]`, or the states of an op in slots; or rows of a value.
 ///
 /// @param buffer its memory
-/// @param pageBytes bytes of a page or slot in it
+/// @param pageBytes bytes of a page, slot or row in it
 public record KvBuffer(BufferSpec buffer, long pageBytes) {
     /// Positions in a page.
     public static final int TOKENS = 64;

@@ -13,6 +13,7 @@ import dev.tenon.kernels.nvidia.Argument;
 import dev.tenon.kernels.nvidia.BufferSpec;
 import dev.tenon.kernels.nvidia.DeviceTraits;
 import dev.tenon.kernels.nvidia.DeviceWeight;
+import dev.tenon.kernels.nvidia.KvBuffer;
 import dev.tenon.kernels.nvidia.launch.AttentionLaunches;
 import dev.tenon.kernels.nvidia.launch.BufferList;
 import dev.tenon.kernels.nvidia.launch.ExpertLaunches;
@@ -89,7 +90,9 @@ public final class GraphPlanner {
                 options.batchInvariant() ? Map.of() : request.libraries());
         this.scratch = Scratch.of(buffers);
         this.step = buffers.add(BufferSpec.Kind.STEP, "step input", 0);
-        this.pool = new ValuePool<>(this.graph.ops(), List.of(this.graph.output()), this::slot);
+        List<Value> outputs = new ArrayList<>(this.graph.outputs().values());
+        outputs.add(this.graph.output());
+        this.pool = new ValuePool<>(this.graph.ops(), outputs, this::slot);
         this.given = GivenInput.of(this.graph);
         // Pooling needs the whole step's input, which only its first run has; encoders that join rows want many.
         this.maxLogitRows =
@@ -160,7 +163,18 @@ public final class GraphPlanner {
                 attention.windowCache(),
                 WindowLayers.of(graph),
                 stateOps.states(),
+                outputs(),
                 ownOps.texts());
+    }
+
+    private Map<String, OutputRows> outputs() {
+        Map<String, OutputRows> outputs = new HashMap<>();
+        graph.outputs().forEach((name, value) -> {
+            Slot rows = pool.get(value);
+            KvBuffer memory = new KvBuffer(rows.buffer, (long) Float.BYTES * rows.width);
+            outputs.put(name, new OutputRows(memory, rows.width, rows.selected));
+        });
+        return outputs;
     }
 
     /// The rows that all tables of a kind have.

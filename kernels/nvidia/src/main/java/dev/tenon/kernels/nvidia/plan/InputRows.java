@@ -125,8 +125,8 @@ final class InputRows {
     private static void selectRows(CoreOp.SelectRows s, GraphPlanner plan) {
         Slot x = plan.pool.get(s.x());
         Slot out = plan.pool.define(s.out(), true);
-        // Logits are read from their own memory.
-        boolean copy = s.out().equals(plan.graph.output());
+        // Outputs are read from their own memory.
+        boolean copy = plan.readers.isOutput(s.out());
         plan.add(s, s.out().name(), "select_rows", true, 0, to -> {
             if (to.shape.rows() == 1 && !copy) {
                 to.alias(out, x);

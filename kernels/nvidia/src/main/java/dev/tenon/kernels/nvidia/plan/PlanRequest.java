@@ -127,13 +127,6 @@ public record PlanRequest(
                             + " take one type, or, on the CUDA backend, install NVRTC (see cuda.nvrtc)",
                     "kv"));
         }
-        if (!graph.outputs().isEmpty()) {
-            issues.add(Issue.error(
-                    ErrorCode.BACKEND_UNSUPPORTED,
-                    "outputs beside the default one ("
-                            + String.join(", ", graph.outputs().keySet()) + ") are not supported by NVIDIA kernels yet",
-                    "outputs"));
-        }
         OpSupport judge = new OpSupport(weights, formats, ownOps, List.of());
         issues.addAll(GraphSupport.refusals(graph, judge::of));
         return issues;

@@ -29,6 +29,7 @@ public final class PlannedGraph {
     private final List<KvBuffer> windowCache;
     private final WindowLayers windows;
     private final List<KvBuffer> states;
+    private final Map<String, OutputRows> outputs;
     private final Map<String, String> texts;
 
     /// @param plan the ops
@@ -39,6 +40,7 @@ public final class PlannedGraph {
     /// @param windowCache keys and values of those, likewise
     /// @param windows what they see
     /// @param states states of the ops that have one
+    /// @param outputs those beside the default one, by name
     /// @param texts sources of other bundles' kernels, by file
     PlannedGraph(
             LaunchPlan plan,
@@ -49,6 +51,7 @@ public final class PlannedGraph {
             List<KvBuffer> windowCache,
             WindowLayers windows,
             List<KvBuffer> states,
+            Map<String, OutputRows> outputs,
             Map<String, String> texts) {
         this.plan = plan;
         this.pages = pages;
@@ -59,6 +62,7 @@ public final class PlannedGraph {
         this.windowCache = List.copyOf(windowCache);
         this.windows = windows;
         this.states = List.copyOf(states);
+        this.outputs = Map.copyOf(outputs);
         this.texts = Map.copyOf(texts);
     }
 
@@ -100,6 +104,11 @@ public final class PlannedGraph {
     /// {@return states of the ops that have one}
     public List<KvBuffer> states() {
         return states;
+    }
+
+    /// {@return where outputs beside the default one are, by name}
+    public Map<String, OutputRows> outputs() {
+        return outputs;
     }
 
     /// {@return where the logits are, float32 rows of [#logitsWidth]}

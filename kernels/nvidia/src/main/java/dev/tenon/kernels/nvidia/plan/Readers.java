@@ -24,7 +24,8 @@ final class Readers {
         }
     }
 
-    private boolean isOutput(Value value) {
+    /// {@return whether a value is an output of the graph}
+    boolean isOutput(Value value) {
         return value.equals(graph.output()) || graph.outputs().containsValue(value);
     }
 

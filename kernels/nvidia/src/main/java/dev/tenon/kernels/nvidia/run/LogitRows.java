@@ -2,6 +2,7 @@ package dev.tenon.kernels.nvidia.run;
 
 import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
+import java.util.Objects;
 
 /// The logits of the last step, and the tokens that the device sampled. Logits are on the device until
 /// they are asked for, unless they arrived with the step, or had to be kept because a further run of the
@@ -12,9 +13,11 @@ final class Rows implements StepResult {
     private final PlanTurn turn;
     private final StepLogits logits;
     private final StepSampling sampling;
+    private final NamedRows named;
     private final int width;
     private final boolean selected;
     private int count;
+    private int allTokens;
     private int[] tokens = new int[16];
     private float[][] kept = NOTHING_KEPT;
     private int onHost;
@@ -26,12 +29,14 @@ final class Rows implements StepResult {
     /// @param turn the plan's
     /// @param logits how the host gets rows
     /// @param sampling the sampled tokens
+    /// @param named outputs beside the logits
     /// @param width numbers in a row
     /// @param selected whether the device has a row for each token that wants logits; otherwise for each token
-    Rows(PlanTurn turn, StepLogits logits, StepSampling sampling, int width, boolean selected) {
+    Rows(PlanTurn turn, StepLogits logits, StepSampling sampling, NamedRows named, int width, boolean selected) {
         this.turn = turn;
         this.logits = logits;
         this.sampling = sampling;
+        this.named = named;
         this.width = width;
         this.selected = selected;
     }
@@ -43,9 +48,11 @@ final class Rows implements StepResult {
         }
         asked = false;
         sampling.clear();
+        named.begin();
         onHost = 0;
         kept = NOTHING_KEPT;
         count = input.logitRows();
+        allTokens = input.tokenCount();
         if (count > tokens.length) {
             tokens = new int[Integer.highestOneBit(count) * 2];
         }
@@ -80,6 +87,7 @@ final class Rows implements StepResult {
             kept[first + r] = new float[width];
             logits.take(r, kept[first + r]);
         }
+        named.keep(first, rows, count);
         onHost = 0;
     }
 
@@ -92,6 +100,16 @@ final class Rows implements StepResult {
         if (row < 0 || row >= count) {
             throw new IndexOutOfBoundsException("row " + row + " of a step's result; it has " + count + " rows");
         }
+    }
+
+    @Override
+    public int rows(String output) {
+        return named.of(output).selected() ? count : allTokens;
+    }
+
+    @Override
+    public void output(String output, int row, float[] target) {
+        named.copy(output, Objects.checkIndex(row, rows(output)), target);
     }
 
     @Override

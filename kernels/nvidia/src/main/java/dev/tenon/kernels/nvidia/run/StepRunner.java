@@ -49,7 +49,13 @@ public final class StepRunner {
                 limits.pageCount(), limits.windowPages() > 0 ? limits.options().maxSequences() : 0);
         this.sampling = new StepSampling(
                 device.sampled().isPresent() ? limits.maxSampledRows() : 0, planned.logitsWidth(), device.masks());
-        this.result = new Rows(turn, logits, sampling, planned.logitsWidth(), limits.logitsSelected());
+        this.result = new Rows(
+                turn,
+                logits,
+                sampling,
+                new NamedRows(turn, device, planned.outputs()),
+                planned.logitsWidth(),
+                limits.logitsSelected());
         this.pages = new CachePages(turn, device, planned.cache(), limits.pageCount());
         this.windowPages = limits.windowPages() == 0
                 ? Optional.empty()

@@ -4,14 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.device.Support;
-import dev.tenon.api.error.Issue;
 import dev.tenon.api.graph.Activation;
 import dev.tenon.api.graph.AttentionParams;
 import dev.tenon.api.graph.CentredConvolution;
 import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.ExpertOp;
 import dev.tenon.api.graph.GivenRows;
-import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.JoinRows;
 import dev.tenon.api.graph.LowRankAdd;
 import dev.tenon.api.graph.Op;
@@ -33,7 +31,6 @@ import dev.tenon.api.graph.SelectedAttention;
 import dev.tenon.api.graph.StateOp;
 import dev.tenon.api.graph.Value;
 import dev.tenon.api.graph.Weight;
-import dev.tenon.kernels.nvidia.DeviceFormats;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -258,17 +255,5 @@ class OpSupportTests {
         for (String part : List.of("op acme.own", "needs a kernel", "CPU")) {
             assertTrue(support.reason().contains(part), support.reason());
         }
-    }
-
-    @Test
-    void outputsByNameAreRefusedByName() {
-        TestGraphs t = new TestGraphs();
-        Graph decoder = t.decoder("Q8_0", "Q8_0", true);
-        Value first = decoder.ops().getFirst().outputs().getFirst();
-        Graph graph = new Graph("hidden", decoder.ops(), decoder.output(), Map.of("states", first));
-        List<Issue> issues =
-                PlanRequest.refusals(graph, t, DeviceFormats.OWN, List.of(), TestGraphs.options(8, 1), true);
-        assertEquals(1, issues.size(), issues.toString());
-        assertTrue(issues.getFirst().message().contains("states"), issues.toString());
     }
 }

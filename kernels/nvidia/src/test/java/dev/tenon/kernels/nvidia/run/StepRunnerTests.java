@@ -7,7 +7,10 @@ import dev.tenon.api.device.StepInput;
 import dev.tenon.api.device.StepResult;
 import dev.tenon.api.error.BackendException;
 import dev.tenon.api.error.ErrorCode;
+import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Fusion;
+import dev.tenon.api.graph.Graph;
+import dev.tenon.api.graph.Value;
 import dev.tenon.api.text.SamplingParams;
 import dev.tenon.api.text.TokenSampling;
 import dev.tenon.kernels.nvidia.KvBuffer;
@@ -22,6 +25,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -47,9 +51,15 @@ class StepRunnerTests {
         Runnable whileRunning = () -> {};
 
         Device(int maxTokens, int maxSequences) {
+            this(maxTokens, maxSequences, false);
+        }
+
+        /// @param named whether embeddings are an output, and the selected rows another
+        Device(int maxTokens, int maxSequences, boolean named) {
             TestGraphs t = new TestGraphs();
+            Graph graph = t.decoder("Q8_0", "Q8_0", false);
             planned = t.plan(
-                    Fusion.fuse(t.decoder("Q8_0", "Q8_0", false)),
+                    Fusion.fuse(named ? withNames(graph) : graph),
                     TestGraphs.options(maxTokens, maxSequences),
                     TestGraphs.ORIN,
                     MvSchedule.DEFAULT);
@@ -58,6 +68,16 @@ class StepRunnerTests {
             sampled = Optional.of(Arena.ofAuto().allocate(planned.sampled().bytes(), 64));
             masks = Arena.ofAuto().allocate(planned.masks().bytes(), 64);
             runner = new StepRunner(new PlanTurn(), planned, this);
+        }
+
+        private static Graph withNames(Graph graph) {
+            Value chosen = graph.ops().stream()
+                    .filter(CoreOp.SelectRows.class::isInstance)
+                    .map(op -> op.outputs().getFirst())
+                    .findFirst()
+                    .orElseThrow();
+            Value all = graph.ops().getFirst().outputs().getFirst();
+            return new Graph(graph.name(), graph.ops(), graph.output(), Map.of("all", all, "chosen", chosen));
         }
 
         @Override
@@ -114,6 +134,9 @@ class StepRunnerTests {
         @Override
         public void read(List<KvBuffer> buffers, int piece, MemorySegment target) {
             calls.add("read " + piece + " in " + buffers.size());
+            if (target.byteSize() == buffers.getFirst().pageBytes()) { // of one buffer
+                target.set(ValueLayout.JAVA_FLOAT, 0, 100 * runs + piece);
+            }
         }
 
         @Override
@@ -209,6 +232,33 @@ class StepRunnerTests {
                 List.of(logit(result, 15), logit(result, 16), logit(result, 31), logit(result, 32), logit(result, 39)));
         assertThrows(IndexOutOfBoundsException.class, () -> logit(result, 40));
         assertEquals(List.of(), device.takeCalls());
+    }
+
+    private static float named(StepResult result, String output, int row) {
+        float[] values = new float[512];
+        result.output(output, row, values);
+        return values[0];
+    }
+
+    @Test
+    void rowsOfOtherOutputsAreReadOneByOneAndKeptWhereARunWritesOverThem() {
+        Device other = new Device(64, 4, true);
+        StepResult result = other.runner.run(prompt(3, false));
+        other.calls.clear();
+        assertEquals(List.of(3, 1), List.of(result.rows("all"), result.rows("chosen")));
+        assertEquals(102, named(result, "all", 2));
+        assertEquals(100, named(result, "chosen", 0));
+        assertEquals(List.of("read 2 in 1", "read 0 in 1"), other.takeCalls());
+        assertThrows(IndexOutOfBoundsException.class, () -> named(result, "chosen", 1));
+        assertThrows(IllegalArgumentException.class, () -> named(result, "none", 0));
+
+        StepResult many = other.runner.run(prompt(40, true));
+        other.calls.clear();
+        assertEquals(
+                List.of(215f, 300f, 407f),
+                List.of(named(many, "chosen", 15), named(many, "chosen", 16), named(many, "chosen", 39)));
+        assertEquals(List.of(), other.takeCalls());
+        assertEquals(439, named(many, "all", 39), "of the first run, as nothing wrote over it");
     }
 
     @Test
