@@ -10,6 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,11 +20,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 /// its payload.
 class GoldenDecodeTests {
     static Stream<QuantFormat> formats() {
-        return QuantFormats.all().stream().filter(f -> !f.id().equals("F32"));
+        return QuantFormats.all().stream().filter(f -> !Set.of("F32", "I32").contains(f.id()));
     }
 
     @Test
-    void everyFormatButF32HasGoldenData() {
+    void everyFormatOfWeightsButF32HasGoldenData() {
         List<String> ids = formats().map(QuantFormat::id).sorted().toList();
         assertEquals(GoldenData.dequantTypes().stream().sorted().toList(), ids);
     }

@@ -65,13 +65,13 @@ class QuantFormatsTests {
     }
 
     @Test
-    void everyFormatHasAnEncoderButThoseThatNeedWeightsOfValues() {
+    void everyFormatHasAnEncoderButWholeNumbersAndThoseThatNeedWeightsOfValues() {
         List<String> readOnly = QuantFormats.all().stream()
                 .filter(format -> format.quantizer().isEmpty())
                 .map(QuantFormat::id)
                 .sorted()
                 .toList();
-        assertEquals(List.of("IQ1_M", "IQ1_S", "IQ2_S", "IQ2_XS", "IQ2_XXS", "IQ3_S", "IQ3_XXS"), readOnly);
+        assertEquals(List.of("I32", "IQ1_M", "IQ1_S", "IQ2_S", "IQ2_XS", "IQ2_XXS", "IQ3_S", "IQ3_XXS"), readOnly);
     }
 
     @Test

@@ -165,7 +165,7 @@ class Gemma4ExpertsTests extends TinyArchitectureContract {
 
     @Test
     void anUnknownRoutingIsRefused() {
-        TenonException e = tiny().key("expert_gating_func", 4).refusal(architecture());
+        TenonException e = tiny().key("expert_gating_func", 5).refusal(architecture());
         assertEquals(ErrorCode.MODEL_ARCHITECTURE, e.code());
         assertTrue(e.getMessage().contains("gemma4.expert_gating_func"), e.getMessage());
     }
