@@ -3,6 +3,7 @@ package dev.tenon.platform.contracts.itest;
 import dev.tenon.itest.testkit.BackendBatchContract;
 import dev.tenon.itest.testkit.BackendContract;
 import dev.tenon.itest.testkit.BackendGenerationContract;
+import dev.tenon.itest.testkit.BackendGivenContract;
 import dev.tenon.itest.testkit.BackendLifeContract;
 import dev.tenon.itest.testkit.BackendNumbersContract;
 import dev.tenon.itest.testkit.BackendReplayContract;
@@ -15,8 +16,8 @@ import java.util.stream.Collectors;
 
 /// A part of what is tested, by name.
 public enum Suite {
-    /// Ops and whole models in all formats against the reference.
-    OPS(BackendNumbersContract.class),
+    /// Ops, whole models in all formats, and what comes with tokens against the reference.
+    OPS(BackendNumbersContract.class, BackendGivenContract.class),
     /// Batches, fusion, and the order of launches.
     SCHEDULE(BackendBatchContract.class),
     /// Steps that run again, and tokens that the device chooses.
