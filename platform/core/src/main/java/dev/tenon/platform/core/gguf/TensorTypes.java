@@ -15,12 +15,24 @@ import java.util.TreeMap;
 /// Knowing a type's size is enough to open a file; decoding it takes an installed [QuantFormat].
 /// Immutable and safe for any thread.
 public final class TensorTypes {
+    /// I8, I16, I32, I64.
+    private static final int FIRST_WHOLE = 24;
+
+    private static final int LAST_WHOLE = 27;
+
     private static final TensorTypes STANDARD = new TensorTypes(standardTable());
 
     private final Map<Integer, TensorType> types;
 
     private TensorTypes(Map<Integer, TensorType> types) {
         this.types = Collections.unmodifiableMap(types);
+    }
+
+    /// {@return whether a type is of whole numbers, such as indices, that no weight is made of}
+    ///
+    /// @param type its number
+    public static boolean isWhole(int type) {
+        return type >= FIRST_WHOLE && type <= LAST_WHOLE;
     }
 
     /// {@return the types that ggml defines}

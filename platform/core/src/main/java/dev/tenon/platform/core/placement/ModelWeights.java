@@ -7,6 +7,7 @@ import dev.tenon.api.error.ModelFormatException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.gguf.GgufFile;
 import dev.tenon.api.gguf.TensorInfo;
+import dev.tenon.api.graph.CoreOp;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.graph.Weight;
 import dev.tenon.api.quant.QuantFormat;
@@ -18,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -41,6 +43,11 @@ public final class ModelWeights implements Weights {
         Map<String, Entry> entries = new HashMap<>();
         List<Issue> broken = new ArrayList<>();
         Map<Integer, List<String>> undecodable = new TreeMap<>();
+        List<Issue> unsupported = new ArrayList<>();
+        Set<Weight> tables = graph.ops().stream()
+                .filter(CoreOp.Embedding.class::isInstance)
+                .flatMap(op -> op.weights().stream())
+                .collect(Collectors.toSet());
         for (Weight weight : graph.weights()) {
             Optional<TensorInfo> found = adapters.tensor(weight.name()).or(() -> file.tensor(weight.name()));
             if (found.isEmpty()) {
@@ -57,6 +64,14 @@ public final class ModelWeights implements Weights {
                         weight.name()));
                 continue;
             }
+            if (TensorTypes.isWhole(info.ggmlType()) && !tables.contains(weight)) {
+                unsupported.add(Issue.error(
+                        ErrorCode.MODEL_TENSOR_FORMAT,
+                        "tensor " + weight.name() + " holds whole numbers (type " + info.ggmlType()
+                                + "), of which no weights are made; make the file again",
+                        weight.name()));
+                continue;
+            }
             Optional<QuantFormat> format = registry.format(info.ggmlType()).filter(known -> readsAsOpened(known, info));
             if (format.isEmpty()) {
                 undecodable
@@ -66,7 +81,6 @@ public final class ModelWeights implements Weights {
             }
             entries.put(weight.name(), new Entry(info, format.get(), adapters.data(weight.name(), info, file)));
         }
-        List<Issue> unsupported = new ArrayList<>();
         undecodable.forEach((type, names) -> unsupported.add(undecodable(type, names, registry.format(type))));
         unsupported.addAll(leftOver);
         if (!broken.isEmpty()) {
