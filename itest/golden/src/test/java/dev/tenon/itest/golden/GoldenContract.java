@@ -42,7 +42,9 @@ abstract class GoldenContract {
     private static final double FLOAT_LIMIT = 1e-4;
 
     private static final Pattern NO_KERNEL = Pattern.compile(
-            ".* does not support ([\\w ]+ is not supported by NVIDIA kernels yet(, )?)+\\. .*", Pattern.DOTALL);
+            ".* does not support ([\\w. ]+ is (not supported by NVIDIA kernels yet"
+                    + "|a bundle's own: it needs a kernel, and none is offered here, or a CPU)(, )?)+\\. .*",
+            Pattern.DOTALL);
 
     private final String where;
     private final double sameLimit;
