@@ -29,6 +29,7 @@ final class PlainOps {
         return switch (op) {
             case CoreOp.Attention a ->
                 a.params().causal()
+                        && !a.params().spans()
                         && a.params().sinks().isEmpty()
                         && a.params().scoreBias().isEmpty();
             case CoreOp.Activate a -> a.activation() != Activation.GELU_ERF;
