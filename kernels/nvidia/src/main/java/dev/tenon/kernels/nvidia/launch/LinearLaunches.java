@@ -463,13 +463,10 @@ public final class LinearLaunches {
 
     private Grid grid(Emission e, int rowTiles, int rows, int cols) {
         int multiprocessors = e.traits.multiprocessors();
-        int tokens = Math.max(16, Math.min(128, rows));
         boolean wide = rows > 128
                 && 4 * rowTiles * ((rows + 255) / 256) >= 7 * multiprocessors
                 && MATMUL_BYTES + MATMUL_ROW_BYTES * 256 <= e.traits.sharedBytes();
-        if (wide) {
-            tokens = 256;
-        }
+        int tokens = wide ? 256 : Math.clamp(rows, 16, 128);
         int tokenTiles = (rows + tokens - 1) / tokens;
         long tiles = (long) rowTiles * tokenTiles;
         long sharing = e.batchInvariant ? rowTiles : tiles;

@@ -73,7 +73,7 @@ public record Tolerances(boolean coarse) {
             return exact(n);
         }
         boolean model = what.startsWith("model");
-        double one = HALF.contains(format.id()) ? (model ? 2e-2 : 5e-3) : (model ? 0.15 : 5e-2);
+        double one = HALF.contains(format.id()) ? (model ? 2e-2 : 5e-3) : (model ? 0.15 : 4e-2);
         // Two products after each other round twice, and independently.
         return what.startsWith("experts") ? Math.sqrt(2) * one : one;
     }
