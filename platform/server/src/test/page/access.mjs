@@ -171,12 +171,14 @@ export const access = {
       await page.unroute(/bundles\/why|api\/generate/);
     }
 
-    await page.route("**/api/pull", () => {}); // never answered
+    const held = [];
+    await page.route("**/api/pull", (route) => held.push(route));
     await page.getByLabel("Repository and quantisation").fill("org/tiny-GGUF:Q4_K_M");
     await page.getByRole("button", { name: "Download" }).click();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByText("The download of org/tiny-GGUF:Q4_K_M was cancelled.").waitFor();
     assert.ok(await page.getByRole("button", { name: "Download" }).isEnabled());
+    await Promise.all(held.map((route) => route.abort())); // or the server gets what is held when the route ends
     await page.unroute("**/api/pull");
   },
 

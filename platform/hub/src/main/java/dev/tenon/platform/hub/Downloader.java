@@ -66,7 +66,6 @@ final class Downloader {
         if (!overwrite && isThere(wanted, target)) {
             return;
         }
-        Files.createDirectories(target.toAbsolutePath().getParent());
         Runnable waiting = () -> listener.note("Another download of " + target + " is running; waiting for its end.");
         try (TargetLock lock = TargetLock.take(target, waiting)) {
             if (!overwrite && isThere(wanted, target)) {

@@ -6,16 +6,19 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 
 /// The right to download to one destination: a lock on `NAME.lock` beside it, which the system releases when the
-/// process dies. The file is removed at the end.
+/// process dies. At the end the file is removed, and of the folders that were made for it those that are empty.
 final class TargetLock implements AutoCloseable {
     private static final int POLL_MILLIS = 100;
     /// Those of this process. A lock belongs to a process, and ends with any channel of its file that is closed there;
@@ -24,17 +27,20 @@ final class TargetLock implements AutoCloseable {
 
     private final Path file;
     private final FileChannel channel;
+    /// The folders that were made, the innermost first.
+    private final List<Path> made;
     private final Thread hook = new Thread(this::remove, "tenon-lock");
     private boolean removed;
 
-    private TargetLock(Path file, FileChannel channel) {
+    private TargetLock(Path file, FileChannel channel, List<Path> made) {
         this.file = file;
         this.channel = channel;
+        this.made = made;
     }
 
-    /// Takes the lock; waits while another process or thread has it.
+    /// Takes the lock, and makes the destination's folder; waits while another process or thread has it.
     ///
-    /// @param target the destination; its folder must exist
+    /// @param target the destination
     /// @param waiting told once, before a wait
     /// @throws IOException if there can be no lock here, or the wait is interrupted
     static TargetLock take(Path target, Runnable waiting) throws IOException {
@@ -69,11 +75,20 @@ final class TargetLock implements AutoCloseable {
     }
 
     private static TargetLock attempt(Path file) throws IOException {
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        List<Path> made = Stream.iterate(file.getParent(), Path::getParent)
+                .takeWhile(Files::notExists)
+                .toList();
+        Files.createDirectories(file.getParent());
+        FileChannel channel;
+        try {
+            channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        } catch (NoSuchFileException e) {
+            return null; // the last owner has just removed the folder
+        }
         boolean done = false;
         try {
             if (channel.tryLock() != null && isStill(file, channel)) {
-                TargetLock lock = new TargetLock(file, channel);
+                TargetLock lock = new TargetLock(file, channel, made);
                 Leftovers.atEnd(lock.hook);
                 done = true;
                 return lock;
@@ -88,6 +103,17 @@ final class TargetLock implements AutoCloseable {
         } finally {
             if (!done) {
                 channel.close();
+                removeEmpty(made);
+            }
+        }
+    }
+
+    private static void removeEmpty(List<Path> folders) throws IOException {
+        for (Path folder : folders) {
+            try {
+                Files.delete(folder);
+            } catch (DirectoryNotEmptyException | NoSuchFileException e) {
+                return; // something came into it, or another owner has removed it
             }
         }
     }
@@ -119,5 +145,6 @@ final class TargetLock implements AutoCloseable {
         channel.close();
         Leftovers.notAtEnd(hook);
         HELD.remove(file);
+        removeEmpty(made);
     }
 }

@@ -56,8 +56,8 @@ class BrowserTests {
             assertEquals(0, status, program::output);
             assertEquals(List.of("install", "remove", "why", "why", "why", "why"), bundles.commands());
             assertEquals(1, hub.downloads.get());
-            try (Stream<Path> left = Files.list(models)) {
-                assertEquals(List.of(), left.toList());
+            try (Stream<Path> left = Files.walk(models)) {
+                assertEquals(List.of(models), left.toList());
             }
         }
     }
