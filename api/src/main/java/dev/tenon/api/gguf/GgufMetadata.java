@@ -2,12 +2,14 @@ package dev.tenon.api.gguf;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
+import java.util.AbstractMap;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// The metadata of a GGUF file: an immutable map with typed look-up.
@@ -31,6 +33,32 @@ public final class GgufMetadata {
     /// @return the metadata
     public static GgufMetadata of(String source, Map<String, GgufValue> values) {
         return new GgufMetadata(source, Collections.unmodifiableMap(new LinkedHashMap<>(values)));
+    }
+
+    /// {@return the same metadata, which adds every key that is looked up to a set: so it can be told which keys
+    ///     nothing reads. Keys are looked up by all methods here and by `get` and `containsKey` of [#values()];
+    ///     going through all of them looks up none}
+    ///
+    /// @param read receives the keys, also those that are missing, on the threads that look them up
+    public GgufMetadata recording(Set<String> read) {
+        Map<String, GgufValue> all = values;
+        return new GgufMetadata(source, new AbstractMap<>() {
+            @Override
+            public @Nullable GgufValue get(Object key) {
+                read.add((String) key);
+                return all.get(key);
+            }
+
+            @Override
+            public boolean containsKey(Object key) {
+                return get(key) != null;
+            }
+
+            @Override
+            public Set<Map.Entry<String, GgufValue>> entrySet() {
+                return all.entrySet();
+            }
+        });
     }
 
     /// {@return what error messages call the file}

@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.ModelFormatException;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -45,6 +47,27 @@ class GgufTests {
         assertEquals(VALUES.keySet(), metadata.values().keySet());
         assertThrows(
                 UnsupportedOperationException.class, () -> metadata.values().clear());
+    }
+
+    @Test
+    void keysThatAreLookedUpAreRecorded() {
+        Set<String> read = new HashSet<>();
+        GgufMetadata recording = metadata.recording(read);
+        assertEquals(
+                List.copyOf(VALUES.entrySet()), List.copyOf(recording.values().entrySet()));
+        recording.values().forEach((key, value) -> assertEquals(VALUES.get(key), value));
+        assertEquals(Set.of(), read, "going through all of them looks up none");
+        assertEquals("llama", recording.requiredString("name"));
+        assertEquals(32, recording.requiredInteger("count"));
+        assertEquals(1e-5f, recording.requiredNumber("eps"));
+        assertEquals(Optional.of(true), recording.bool("on"));
+        assertTrue(recording.strings("tokens").isPresent());
+        assertTrue(recording.has("scores"));
+        assertFalse(recording.has("off"));
+        assertEquals(VALUES.get("types"), recording.values().get("types"));
+        assertEquals(Set.of("name", "count", "eps", "on", "tokens", "scores", "off", "types"), read);
+        assertThrows(
+                UnsupportedOperationException.class, () -> recording.values().clear());
     }
 
     @Test

@@ -11,6 +11,7 @@ import dev.tenon.platform.cli.Console;
 import dev.tenon.platform.cli.TenonCommand;
 import dev.tenon.platform.cli.text.Json;
 import dev.tenon.platform.cli.text.Sizes;
+import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.control.Origins;
 import dev.tenon.platform.core.gguf.GgufReader;
 import dev.tenon.platform.core.gguf.TensorType;
@@ -118,6 +119,10 @@ public final class InspectCommand implements TenonCommand {
         out.println();
         out.println("Served by");
         out.printf("  architecture %-12s %s%n", architecture(gguf), architectureOrigin(gguf));
+        List<String> unread = unreadKeys(gguf);
+        if (!unread.isEmpty()) {
+            out.println("  keys that this version does not read: " + String.join(", ", unread));
+        }
         long bytes = gguf.tensors().stream().mapToLong(TensorInfo::sizeBytes).sum();
         totals(gguf, types)
                 .forEach((type, total) -> out.printf(
@@ -174,6 +179,11 @@ public final class InspectCommand implements TenonCommand {
             json.writeEndObject();
             json.writeObjectFieldStart("served_by");
             json.writeStringField("architecture", architectureOrigin(gguf));
+            json.writeArrayFieldStart("unread_keys");
+            for (String key : unreadKeys(gguf)) {
+                json.writeString(key);
+            }
+            json.writeEndArray();
             json.writeObjectFieldStart("formats");
             for (String type : totals(gguf, types).keySet()) {
                 json.writeStringField(type, formatOrigin(type));
@@ -219,13 +229,20 @@ public final class InspectCommand implements TenonCommand {
         return gguf.metadata().string("general.architecture").orElse("(none)");
     }
 
-    private String architectureOrigin(GgufFile gguf) {
-        Optional<ModelArchitecture> found = engine == null
+    private Optional<ModelArchitecture> serving(GgufFile gguf) {
+        return engine == null
                 ? Optional.empty()
                 : engine.architectures().stream()
                         .filter(a -> a.id().equals(architecture(gguf)))
                         .findFirst();
-        return found.map(Origins::of).orElse(NOBODY);
+    }
+
+    private String architectureOrigin(GgufFile gguf) {
+        return serving(gguf).map(Origins::of).orElse(NOBODY);
+    }
+
+    private List<String> unreadKeys(GgufFile gguf) {
+        return serving(gguf).map(a -> Definitions.unreadKeys(a, gguf)).orElse(List.of());
     }
 
     private String formatOrigin(String type) {

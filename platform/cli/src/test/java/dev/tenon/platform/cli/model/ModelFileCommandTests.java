@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.tenon.api.graph.GraphBuilder;
+import dev.tenon.api.graph.Weight;
 import dev.tenon.api.model.ModelArchitecture;
+import dev.tenon.api.model.ModelConfig;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
 import dev.tenon.platform.cli.main.F32;
@@ -17,9 +20,11 @@ import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,6 +70,24 @@ class ModelFileCommandTests {
                 out.matches(
                         "(?s).*format +F16 .*\\(8 tensors, [^)]+ % of the bytes, 9\\d\\.\\d % of the parameters\\).*"),
                 out);
+    }
+
+    @Test
+    void inspectTellsKeysThatNothingReads() throws IOException {
+        assertFalse(cli.run("inspect", golden().toString()).out().contains("does not read"));
+        String model = Files.readString(golden(), StandardCharsets.ISO_8859_1);
+        assertTrue(model.contains("llama.rope.freq_base"));
+        String file = Files.writeString(
+                        folder.resolve("newer.gguf"),
+                        model.replace("llama.rope.freq_base", "llama.next.freq_base"),
+                        StandardCharsets.ISO_8859_1)
+                .toString();
+        String out = cli.run("inspect", file).out();
+        assertTrue(out.contains("  keys that this version does not read: llama.next.freq_base\n"), out);
+        JsonNode json =
+                new ObjectMapper().readTree(cli.run("inspect", file, "--json").out());
+        assertEquals(
+                "[\"llama.next.freq_base\"]", json.at("/served_by/unread_keys").toString());
     }
 
     @Test
@@ -212,7 +235,11 @@ class ModelFileCommandTests {
 
         @Override
         public ModelDefinition define(ModelSource source) {
-            throw new UnsupportedOperationException("not needed here");
+            ModelConfig config = ModelConfig.read(source, 10_000);
+            Weight table = new Weight("token_embd.weight", config.embeddingLength(), config.vocabularySize());
+            GraphBuilder graph = new GraphBuilder("llama");
+            return new ModelDefinition(
+                    config, graph.build(graph.linear("logits", graph.embedding("x", table), table, Optional.empty())));
         }
     }
 }

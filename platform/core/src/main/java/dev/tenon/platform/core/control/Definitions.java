@@ -11,9 +11,11 @@ import dev.tenon.api.graph.Graph;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelDefinition;
 import dev.tenon.api.model.ModelSource;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -65,9 +67,39 @@ public final class Definitions {
     /// @param contextLength how long sequences may become; 0 for as long as the file says
     /// @param rowWidth elements of the rows that come in the place of embeddings; 0 where none come
     public static ModelSource source(GgufFile file, int contextLength, int rowWidth) {
+        return source(file, file.metadata(), contextLength, rowWidth);
+    }
+
+    private static ModelSource source(GgufFile file, GgufMetadata metadata, int contextLength, int rowWidth) {
         Map<String, TensorInfo> tensors =
                 file.tensors().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
-        return new ModelSource(file.metadata(), tensors, contextLength, rowWidth);
+        return new ModelSource(metadata, tensors, contextLength, rowWidth);
+    }
+
+    /// {@return the keys under the name of a file's architecture that neither the architecture nor the platform
+    ///     reads, in file order: such as those that a newer version would read; none for a file that the
+    ///     architecture refuses. Defines the model to find out}
+    ///
+    /// @param architecture the architecture
+    /// @param file the file
+    public static List<String> unreadKeys(ModelArchitecture architecture, GgufFile file) {
+        Set<String> read = new HashSet<>();
+        read.add(architecture.id() + ".vocab_size"); // in most files; the embedding's rows say it
+        GgufMetadata metadata = file.metadata().recording(read);
+        ModelSource source = source(file, metadata, 0, 0);
+        String name = file.path().getFileName().toString();
+        try {
+            of(architecture, source, name);
+            head(architecture, source, name);
+            ModelPurpose.of(metadata);
+            ModelPurpose.labels(metadata);
+        } catch (TenonException e) {
+            LOG.debug("{} tells no unread keys: {}", name, e.getMessage());
+            return List.of();
+        }
+        return metadata.values().keySet().stream()
+                .filter(key -> key.startsWith(architecture.id() + ".") && !read.contains(key))
+                .toList();
     }
 
     /// {@return the model that an architecture makes of a file}

@@ -22,13 +22,24 @@ public enum ModelPurpose {
     ///
     /// @param metadata the file's
     public static ModelPurpose of(GgufMetadata metadata) {
-        String prefix = metadata.string("general.architecture").orElse("") + ".";
+        String prefix = prefix(metadata);
         int pooling = metadata.integer(prefix + "pooling_type").orElse(NONE);
         if (pooling == RANK) {
             return SCORES;
         }
         boolean looksBack = metadata.bool(prefix + "attention.causal").orElse(true);
         return pooling == NONE && looksBack ? TEXT : VECTORS;
+    }
+
+    /// {@return what the scores of a file's model are of, if it says so; not to be changed}
+    ///
+    /// @param metadata the file's
+    public static String[] labels(GgufMetadata metadata) {
+        return metadata.strings(prefix(metadata) + "classifier.output_labels").orElse(new String[0]);
+    }
+
+    private static String prefix(GgufMetadata metadata) {
+        return metadata.string("general.architecture").orElse("") + ".";
     }
 
     /// {@return the outputs that it is loaded with}

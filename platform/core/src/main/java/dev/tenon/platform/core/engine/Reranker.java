@@ -4,6 +4,7 @@ import dev.tenon.api.engine.RerankRequest;
 import dev.tenon.api.engine.Session;
 import dev.tenon.api.engine.Session.Rows;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.platform.core.control.ModelPurpose;
 import java.util.List;
 
 /// Scores documents: runs each with the query, and makes one number of the scores of the model's labels.
@@ -27,8 +28,7 @@ final class Reranker {
 
     /// The label that says that a document answers the query: `yes`, or the first one.
     private static int label(PlacedModel model) {
-        String key = model.config().architecture() + ".classifier.output_labels";
-        String[] labels = model.file().metadata().strings(key).orElse(new String[0]);
+        String[] labels = ModelPurpose.labels(model.file().metadata());
         for (int i = 0; i < Math.min(labels.length, model.width(Graph.SCORES)); i++) {
             if (labels[i].equalsIgnoreCase("yes")) {
                 return i;

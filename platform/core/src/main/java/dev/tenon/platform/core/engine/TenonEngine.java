@@ -184,6 +184,7 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
                 throw closedError();
             }
             model.moves().leaveWithdrawn(); // of services withdrawn while the model was placed
+            logUnreadKeys(file);
             return model;
         } catch (RuntimeException e) {
             if (encoder != null) {
@@ -194,6 +195,18 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
             }
             file.close();
             throw e;
+        }
+    }
+
+    private void logUnreadKeys(GgufFile file) {
+        if (LOG.isDebugEnabled()) {
+            registry.architecture(file.metadata().requiredString("general.architecture"))
+                    .map(architecture -> Definitions.unreadKeys(architecture, file))
+                    .filter(unread -> !unread.isEmpty())
+                    .ifPresent(unread -> LOG.debug(
+                            "{}: keys that this version does not read: {}",
+                            file.path().getFileName(),
+                            unread));
         }
     }
 

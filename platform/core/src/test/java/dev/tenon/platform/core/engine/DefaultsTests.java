@@ -96,9 +96,13 @@ class DefaultsTests extends GenerationFixture {
 
     /// Writes the model with one more key, as long as keeps the alignment of the data.
     static Path withTemplate(Path folder) throws IOException {
+        return with(folder, "tokenizer.chat_template", OWN);
+    }
+
+    static Path with(Path folder, String name, String text) throws IOException {
         byte[] model = Files.readAllBytes(request().path());
-        byte[] key = "tokenizer.chat_template".getBytes(StandardCharsets.UTF_8);
-        byte[] value = OWN.getBytes(StandardCharsets.UTF_8);
+        byte[] key = name.getBytes(StandardCharsets.UTF_8);
+        byte[] value = text.getBytes(StandardCharsets.UTF_8);
         int more = Long.BYTES + key.length + Integer.BYTES + Long.BYTES + value.length;
         assertEquals(0, more % 32);
         ByteBuffer out = ByteBuffer.allocate(model.length + more).order(ByteOrder.LITTLE_ENDIAN);
@@ -106,6 +110,6 @@ class DefaultsTests extends GenerationFixture {
         out.putLong(16, out.getLong(16) + 1);
         out.putLong(key.length).put(key).putInt(8).putLong(value.length).put(value);
         out.put(model, 24, model.length - 24);
-        return Files.write(folder.resolve("template.gguf"), out.array());
+        return Files.write(folder.resolve("one-key-more.gguf"), out.array());
     }
 }
