@@ -13,6 +13,7 @@ final class Manager {
     static final String FORMATS = "dev.tenon.quant.formats";
     static final String MODELS = "dev.tenon.models.qwen3";
     static final String LFM2 = "dev.tenon.models.lfm2";
+    static final String GEMMA = "dev.tenon.models.gemma";
     static final String BACKEND = "dev.tenon.backend.cpu.vector";
     static final String KERNELS = "dev.tenon.kernels.x86";
     static final String SERVER = "dev.tenon.platform.server";
@@ -21,6 +22,7 @@ final class Manager {
             FORMATS, "quant-formats",
             MODELS, "models-qwen3",
             LFM2, "models-lfm2",
+            GEMMA, "models-gemma",
             BACKEND, "backend-cpu-vector",
             KERNELS, "kernels-x86",
             SERVER, "platform-server");
