@@ -8,7 +8,6 @@ import dev.tenon.api.media.Picture;
 import dev.tenon.api.media.PictureRule;
 import dev.tenon.api.media.Resampling;
 import dev.tenon.api.media.Resizing;
-import dev.tenon.api.media.SizeRule;
 import dev.tenon.api.media.encoder.EncoderBlocks.Norm;
 import dev.tenon.api.media.encoder.EncoderDefinition;
 import dev.tenon.api.media.encoder.EncoderStep;
@@ -73,8 +72,7 @@ public final class LlavaEncoder implements MediaEncoder {
 
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
-            PictureRule rule = PictureRule.of(
-                    SizeRule.fixed(keys.image(), keys.image()), Resizing.letterbox(Resampling.BICUBIC, AROUND));
+            PictureRule rule = keys.oneSize(Resizing.letterbox(Resampling.BICUBIC, AROUND));
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
             float[] positions = tensors.values("v.position_embd.weight");
             boolean whole = keys.keys().source().has("v.class_embd");

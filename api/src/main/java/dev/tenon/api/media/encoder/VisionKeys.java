@@ -28,6 +28,10 @@ public record VisionKeys(EncoderShape shape, int patch, int image, Normalisation
     /// Key, after `clip.`, of the most rows of a picture: no file has it, the platform adds it where a user sets them.
     public static final String MOST_ROWS = "vision.most_rows";
 
+    /// Key, after `clip.`, of how a picture fills its size: no file has it, the platform adds it, with the value
+    /// `stretch`, where a user wants that.
+    public static final String FIT = "vision.fit";
+
     private static final int MOST = 1 << 16;
 
     /// Reads the keys.
@@ -125,15 +129,31 @@ public record VisionKeys(EncoderShape shape, int patch, int image, Normalisation
         int align = patch * side;
         long pixels = (long) align * align;
         int least = keys().integerOr(LEAST_ROWS, leastRows, 1, Integer.MAX_VALUE);
-        return PictureRule.of(SizeRule.smart(align, Math.min(least, mostRows) * pixels, mostRows * pixels), resizing);
+        return fitted(
+                PictureRule.of(SizeRule.smart(align, Math.min(least, mostRows) * pixels, mostRows * pixels), resizing));
+    }
+
+    /// {@return the rule for pictures of one size, [#image()]}
+    ///
+    /// @param resizing how the picture gets its size; a user may want it stretched
+    public PictureRule oneSize(Resizing resizing) {
+        return fitted(PictureRule.of(SizeRule.fixed(image, image), resizing));
+    }
+
+    /// {@return a rule, or the same without keeping proportions where a user wants that ([#FIT]); the rules that are
+    ///     made here are so already}
+    ///
+    /// @param rule an encoder's
+    public PictureRule fitted(PictureRule rule) {
+        return keys().text(FIT, "").equals("stretch") ? rule.stretched() : rule;
     }
 
     /// {@return the rule for pictures of one size, [#image()], after tiles of that size}
     ///
     /// @param grid how many tiles
     public PictureRule tiled(GridRule grid) {
-        return PictureRule.of(SizeRule.fixed(image, image), Resizing.stretch(Resampling.BILINEAR))
-                .tiled(grid, tile(), Resizing.letterbox(Resampling.BICUBIC, 0));
+        return fitted(oneSize(Resizing.stretch(Resampling.BILINEAR))
+                .tiled(grid, tile(), Resizing.letterbox(Resampling.BICUBIC, 0)));
     }
 
     /// {@return a picture of the size that the encoder was made for}

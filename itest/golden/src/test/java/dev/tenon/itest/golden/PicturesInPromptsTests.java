@@ -2,6 +2,7 @@ package dev.tenon.itest.golden;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -25,6 +26,7 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.media.MelSpectrogram;
 import dev.tenon.api.media.Picture;
+import dev.tenon.api.media.Resampling;
 import dev.tenon.api.media.Size;
 import dev.tenon.api.media.Sound;
 import dev.tenon.api.text.SamplingParams;
@@ -330,6 +332,29 @@ class PicturesInPromptsTests {
                 int rows = model.encode(GoldenPictures.picture(name)).rows();
                 assertTrue(rows > 32 && rows <= 64, name + " has " + rows + " rows");
             }
+        }
+    }
+
+    /// As if it had the proportions before, which its encoder keeps.
+    @Test
+    void aPictureIsStretchedWhereAUserWantsIt() {
+        Picture wide = GoldenPictures.picture("wide");
+        try (Engine engine = StandaloneEngine.create(Map.of());
+                LoadedModel kept = engine.load(request("vision/gemma3").build());
+                LoadedModel stretched = engine.load(request("vision/gemma3")
+                        .settings(Map.of("image.fit", "stretch"))
+                        .build())) {
+            int side = 84; // of pictures that the encoder takes
+            PromptMedia before = kept.encode(Resampling.BILINEAR.resize(wide, new Size(side, side)));
+            PromptMedia found = stretched.encode(wide);
+            PromptMedia letterboxed = kept.encode(wide);
+            assertTrue(found.rows() > 1);
+            assertEquals(before.rows(), found.rows());
+            for (int i = 0; i < found.rows(); i++) {
+                assertArrayEquals(before.row(i), found.row(i), "row " + i);
+                assertFalse(Arrays.equals(letterboxed.row(i), found.row(i)), "row " + i);
+            }
+            assertFalse(Arrays.equals(letterboxed.tokens(), found.tokens()), "prefixes with them would be shared");
         }
     }
 

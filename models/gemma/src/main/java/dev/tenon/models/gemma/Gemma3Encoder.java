@@ -9,7 +9,6 @@ import dev.tenon.api.media.Picture;
 import dev.tenon.api.media.PictureRule;
 import dev.tenon.api.media.Resampling;
 import dev.tenon.api.media.Resizing;
-import dev.tenon.api.media.SizeRule;
 import dev.tenon.api.media.encoder.EncoderBlocks.Norm;
 import dev.tenon.api.media.encoder.EncoderDefinition;
 import dev.tenon.api.media.encoder.EncoderStep;
@@ -54,8 +53,7 @@ public final class Gemma3Encoder implements MediaEncoder {
     private record Layout(VisionKeys keys, int side) implements MediaLayout.OfPictures {
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
-            PictureRule rule = PictureRule.of(
-                    SizeRule.fixed(keys.image(), keys.image()), Resizing.letterbox(Resampling.BILINEAR, 0));
+            PictureRule rule = keys.oneSize(Resizing.letterbox(Resampling.BILINEAR, 0));
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
             PositionTable table =
                     PositionTable.of(tensors.values("v.position_embd.weight"), keys.width(), patches.columns());

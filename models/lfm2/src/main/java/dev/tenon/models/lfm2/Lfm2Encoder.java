@@ -60,8 +60,8 @@ public final class Lfm2Encoder implements MediaEncoder {
         SizeRule rounded = SizeRule.nearestEven(align, keys.patch());
         GridRule grid = GridRule.closest(LEAST_TILES, MOST_TILES, TILE)
                 .when(size -> rounded.of(size).pixels() > 2L * MOST_ROWS * align * align);
-        PictureRule rule = keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.stretch(Resampling.BILINEAR))
-                .tiled(grid, TILE, Resizing.letterbox(Resampling.BILINEAR, 0));
+        PictureRule rule = keys.fitted(keys.anySize(side, LEAST_ROWS, MOST_ROWS, Resizing.stretch(Resampling.BILINEAR))
+                .tiled(grid, TILE, Resizing.letterbox(Resampling.BILINEAR, 0)));
         int most = Math.max(MOST_ROWS * side * side, (int) (TILE.pixels() / keys.patch() / keys.patch()));
         return new EncoderDefinition(v.graph().build(x), most, new Layout(keys, side, rule));
     }

@@ -7,7 +7,6 @@ import dev.tenon.api.media.Picture;
 import dev.tenon.api.media.PictureRule;
 import dev.tenon.api.media.Resampling;
 import dev.tenon.api.media.Resizing;
-import dev.tenon.api.media.SizeRule;
 import dev.tenon.api.media.encoder.EncoderBlocks.Norm;
 import dev.tenon.api.media.encoder.EncoderDefinition;
 import dev.tenon.api.media.encoder.EncoderStep;
@@ -60,8 +59,7 @@ public final class ${className} implements MediaEncoder {
 
         @Override
         public void lay(Picture picture, EncoderTensors tensors, MediaPrompt prompt) {
-            PictureRule rule = PictureRule.of(
-                    SizeRule.fixed(keys.image(), keys.image()), Resizing.letterbox(Resampling.BILINEAR, 0));
+            PictureRule rule = keys.oneSize(Resizing.letterbox(Resampling.BILINEAR, 0));
             Patches patches = new Patches(rule.apply(picture).getFirst(), keys);
             List<float[]> rows = patches.rows(patches.inBlocks(SIDE));
             prompt.text("<image>"); // as the model's prompts have it

@@ -19,22 +19,24 @@ import java.util.Optional;
 public final class EncoderArchitecture implements ModelArchitecture {
     private final MediaEncoder encoder;
     private final ModelConfig text;
-    private final RowLimits limits;
+    private final PictureWishes pictures;
     private MediaLayout layout;
 
-    /// How many rows a picture has, where its size decides it.
+    /// What a user wants of pictures.
     ///
-    /// @param least 0 for as few as the model was trained with
-    /// @param most 0 for as many as the model was trained with
-    public record RowLimits(int least, int most) {}
+    /// @param least rows of a picture, where its size decides how many it has; 0 for as few as in the
+    ///     training
+    /// @param most 0 for as many as in the training
+    /// @param stretched whether a picture fills its size without keeping proportions, whatever the encoder says
+    public record PictureWishes(int least, int most, boolean stretched) {}
 
     /// @param encoder the encoder
     /// @param text hyperparameters of the model that reads its rows
-    /// @param limits what a user wants
-    public EncoderArchitecture(MediaEncoder encoder, ModelConfig text, RowLimits limits) {
+    /// @param pictures what a user wants of them
+    public EncoderArchitecture(MediaEncoder encoder, ModelConfig text, PictureWishes pictures) {
         this.encoder = encoder;
         this.text = text;
-        this.limits = limits;
+        this.pictures = pictures;
     }
 
     /// {@return the service that defines a model: an architecture, or the encoder for which it stands}
@@ -61,7 +63,7 @@ public final class EncoderArchitecture implements ModelArchitecture {
     /// Defines the encoder as a model whose context is what a step of it may need.
     @Override
     public ModelDefinition define(ModelSource source) {
-        EncoderDefinition defined = encoder.define(limited(source), text);
+        EncoderDefinition defined = encoder.define(wished(source), text);
         layout = defined.layout();
         return new ModelDefinition(
                 ModelConfig.builder(encoder.id())
@@ -71,11 +73,14 @@ public final class EncoderArchitecture implements ModelArchitecture {
                 defined.graph());
     }
 
-    private ModelSource limited(ModelSource source) {
+    private ModelSource wished(ModelSource source) {
         GgufMetadata metadata = source.metadata();
         Map<String, GgufValue> values = new LinkedHashMap<>(metadata.values());
-        put(values, VisionKeys.LEAST_ROWS, limits.least);
-        put(values, VisionKeys.MOST_ROWS, limits.most);
+        put(values, VisionKeys.LEAST_ROWS, pictures.least);
+        put(values, VisionKeys.MOST_ROWS, pictures.most);
+        if (pictures.stretched) {
+            values.put("clip." + VisionKeys.FIT, GgufValue.of("stretch"));
+        }
         return new ModelSource(GgufMetadata.of(metadata.source(), values), source.tensors());
     }
 

@@ -215,7 +215,7 @@ public class TenonEngine implements Engine, EndpointSource, ModelRegistries {
         GgufFile file = GgufReader.open(request.companion().orElseThrow(), types);
         try {
             ModelConfig read = ModelConfig.readShape(Definitions.source(text, 0, 0), NO_ROTATION);
-            ModelRole role = new ModelRole.Encoder(read, config.imageTokens(request.settings()));
+            ModelRole role = new ModelRole.Encoder(read, config.pictures(request.settings()));
             LoadRequest asked = EncoderRequest.of(request);
             PlacedModel encoder;
             try {

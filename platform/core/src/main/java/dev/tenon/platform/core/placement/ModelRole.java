@@ -8,7 +8,7 @@ import dev.tenon.api.media.encoder.MediaEncoder;
 import dev.tenon.api.model.ModelArchitecture;
 import dev.tenon.api.model.ModelConfig;
 import dev.tenon.platform.core.control.EncoderArchitecture;
-import dev.tenon.platform.core.control.EncoderArchitecture.RowLimits;
+import dev.tenon.platform.core.control.EncoderArchitecture.PictureWishes;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import java.util.List;
 import java.util.stream.Stream;
@@ -23,8 +23,8 @@ public sealed interface ModelRole {
     /// The encoder of a companion file.
     ///
     /// @param text hyperparameters of the model that reads its rows
-    /// @param limits how many rows a picture has
-    record Encoder(ModelConfig text, RowLimits limits) implements ModelRole {}
+    /// @param pictures what a user wants of them
+    record Encoder(ModelConfig text, PictureWishes pictures) implements ModelRole {}
 
     /// {@return how wide the rows are that come in the place of embeddings; 0 where none come}
     default int rowWidth() {
@@ -47,11 +47,11 @@ public sealed interface ModelRole {
                                 id,
                                 Decision.list(registry.architectures(), ModelArchitecture::id)));
             }
-            case Encoder(ModelConfig text, RowLimits limits) -> {
+            case Encoder(ModelConfig text, PictureWishes pictures) -> {
                 String id = projector(file.metadata());
                 List<MediaEncoder> installed = registry.all(MediaEncoder.class);
                 yield registry.service(MediaEncoder.class, id)
-                        .map(encoder -> new EncoderArchitecture(encoder, text, limits))
+                        .map(encoder -> new EncoderArchitecture(encoder, text, pictures))
                         .orElseThrow(() -> unknown(file, "encoder", id, Decision.list(installed, MediaEncoder::id)));
             }
         };

@@ -5,7 +5,7 @@ import dev.tenon.api.device.PlanOptions.KvType;
 import dev.tenon.api.engine.LoadRequest;
 import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.TenonException;
-import dev.tenon.platform.core.control.EncoderArchitecture.RowLimits;
+import dev.tenon.platform.core.control.EncoderArchitecture.PictureWishes;
 import dev.tenon.platform.core.control.SettingValue;
 import dev.tenon.platform.core.control.UserFolders;
 import dev.tenon.platform.core.tuned.TunedFolder;
@@ -141,6 +141,13 @@ public record EngineConfig(
             Integer.MAX_VALUE,
             "Most tokens of a picture, where its size decides how many it has, at least 64; 0: as many as the model was"
                     + " trained with. Fewer take less time and memory, and show less.");
+    private static final Setting FIT = Setting.choice(
+            "image.fit",
+            "encoder",
+            List.of("encoder", "stretch"),
+            "How a picture fills the size that its encoder takes: encoder, as the encoder says, which for most keeps"
+                    + " proportions and fills the rest with one colour, as llama.cpp does; stretch, without keeping"
+                    + " proportions, as the processors do that most models were trained with.");
     /// Of fewer, the least that encoders make of a small picture may be more.
     private static final int LEAST_IMAGE_TOKENS = 64;
     private static final Setting WINDOWS = Setting.choice(
@@ -198,6 +205,7 @@ public record EngineConfig(
             ENCODED,
             LEAST_TOKENS,
             MOST_TOKENS,
+            FIT,
             SPECULATE,
             DRAFT_MODEL,
             UNUSED,
@@ -215,6 +223,7 @@ public record EngineConfig(
             ENCODED,
             LEAST_TOKENS,
             MOST_TOKENS,
+            FIT,
             KEEP,
             SPECULATE,
             DRAFT_MODEL,
@@ -396,15 +405,16 @@ public record EngineConfig(
         return mebibytes(ENCODED, request);
     }
 
-    /// {@return how many tokens a picture has, where its size decides it}
+    /// {@return what is wanted of pictures}
     ///
     /// @param request values by name that override all others
     /// @throws TenonException (`CFG-001`) if a value is not allowed
-    public RowLimits imageTokens(Map<String, String> request) {
+    public PictureWishes pictures(Map<String, String> request) {
         int most = Integer.parseInt(find(OWNER, MOST_TOKENS, request).checked());
-        return new RowLimits(
+        return new PictureWishes(
                 Integer.parseInt(find(OWNER, LEAST_TOKENS, request).checked()),
-                most == 0 ? 0 : Math.max(LEAST_IMAGE_TOKENS, most));
+                most == 0 ? 0 : Math.max(LEAST_IMAGE_TOKENS, most),
+                find(OWNER, FIT, request).checked().equals("stretch"));
     }
 
     /// {@return where what was computed of prompts is on disk}
