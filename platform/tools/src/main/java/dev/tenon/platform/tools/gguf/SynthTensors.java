@@ -15,8 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/// The tensors of a model: the weights of the graph that its architecture builds from the metadata.
+/// The tensors of a model: the weights of the graphs that its architecture builds from the metadata, that of a head
+/// for further tokens among them.
 final class SynthTensors {
     private static final String LAYER = "blk.*.";
 
@@ -95,11 +97,9 @@ final class SynthTensors {
         shapes.forEach((name, shape) -> there.put(name, new TensorInfo(name, 0, shape, 0, 0, 0)));
         Map<String, List<Long>> asked = new TreeMap<>();
         for (int context : new int[] {0, 1}) {
-            architecture
-                    .define(new ModelSource(keys, there, context))
-                    .graph()
-                    .expanded()
-                    .weights()
+            ModelSource source = new ModelSource(keys, there, context);
+            Stream.concat(Stream.of(architecture.define(source).graph()), architecture.head(source).stream())
+                    .flatMap(graph -> graph.expanded().weights().stream())
                     .forEach(weight -> asked.put(weight.name(), lengths(weight)));
         }
         return asked;
