@@ -302,12 +302,19 @@ public record SynthShape(
                     optional);
         }
 
+        /// {@return the keys, their lists of a value for each layer as long as there are layers}
         private Map<String, GgufValue> cutKeys() {
             Map<String, GgufValue> cut = new LinkedHashMap<>(keys);
             cut.replaceAll((key, value) -> switch (value.value()) {
-                case boolean[] each -> new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
-                case long[] each -> new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
-                case float[] each -> new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
+                case boolean[] each
+                when each.length == base.layers ->
+                    new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
+                case long[] each
+                when each.length == base.layers ->
+                    new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
+                case float[] each
+                when each.length == base.layers ->
+                    new GgufValue(value.type(), value.elementType(), Arrays.copyOf(each, cut()));
                 // The last layers share, which are the first to go.
                 case Number last
                 when key.equals(SynthKeys.SHARED_KV) ->
