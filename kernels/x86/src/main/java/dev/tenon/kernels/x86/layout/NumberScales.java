@@ -17,17 +17,18 @@ import java.util.function.IntUnaryOperator;
 /// Numbers that are bytes of their own are widened. Others come out of a head of sixteen bytes:
 /// for each piece a permutation puts the dword that has it into its lane, a shift by lane brings it
 /// into place, a mask cuts it out. Pieces that cross the border of a dword are two. The factors
-/// come out of the head too, where they are in it. Pieces that are further apart are loaded lane by lane.
+/// come out of the head too, where they are in it. Pieces that are further apart are loaded lane by lane,
+/// or four by four where they are such bytes.
 final class NumberScales {
     private static final int HEAD = 16;
-    /// What brings the exponent of a float of eight bits to that of a float32, whose denormals these are.
-    private static final float UE4M3_HALF = Math.scalb(1f, 119);
+    /// What floats of eight bits are more than halves with the same bits of exponent and fraction.
+    private static final float UE4M3_HALF = Math.scalb(1f, 7);
     private static final int NO_NUMBER = 0x7F;
     private static final int FACTOR_PIECES = 4;
 
     private final List<Lane> lanes;
     private final Constants constants;
-    /// The first byte of the head; -1 where pieces are loaded lane by lane.
+    /// The first byte of the head; -1 where pieces are loaded lane by lane, or four by four.
     private final int head;
     private final int spanBytes;
     private final int ranks;
@@ -99,6 +100,19 @@ final class NumberScales {
         return true;
     }
 
+    /// Whether each four lanes are bytes that follow one another, all at the same bits of them.
+    private boolean isFours(int from, int count) {
+        Numbers.Piece first = lanes.get(from).piece(0);
+        for (int i = from; i < from + count; i += Integer.BYTES) {
+            Numbers.Piece piece = lanes.get(i).piece(0);
+            boolean alike = piece.width() == first.width() && piece.bit() % Byte.SIZE == first.bit() % Byte.SIZE;
+            if (!alike || !isBytes(i, Integer.BYTES)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /// {@return the first byte of numbers that are signed bytes of their own, all under one factor; -1 for others}
     int signedBytes() {
         Lane first = lanes.getFirst();
@@ -125,13 +139,15 @@ final class NumberScales {
     /// @param u temporary
     void emit(Assembler a, Gpr w, int from, Vec out, Vec t, Vec u) {
         int count = out.bits() / Integer.SIZE;
-        boolean bytes = isBytes(from, count);
+        boolean row = isBytes(from, count);
+        boolean bytes = row || head < 0 && isFours(from, count);
         boolean factorsInHead = head >= 0 && factorsInHead(from, count);
         if (!bytes && head >= 0 || factorsInHead) {
             a.vmovdqu(t.x(), mem(w, head));
         }
         if (bytes) {
-            emitBytes(a, w, lanes.get(from), out);
+            Lane first = lanes.get(from);
+            emitBytes(a, first, row ? mem(w, first.piece(0).bit() / Byte.SIZE) : emitFours(a, w, from, out), out);
         } else {
             for (int rank = 0; rank < ranks; rank++) {
                 emitPieces(a, w, from, count, rank, out, t, u);
@@ -187,14 +203,23 @@ final class NumberScales {
         a.vbroadcastss(t, t.x());
     }
 
-    /// Makes floats of dwords that are floats of eight bits, as [Numbers.Type#UE4M3_HALF] says.
+    /// Makes floats of dwords that are floats of eight bits, as [Numbers.Type#UE4M3_HALF] says. They go through halves:
+    /// with denormals among them, a conversion takes no longer, and a product of floats many times as long.
     private static void emitSmallFloats(Assembler a, Vec out, Vec t) {
         a.vpxor(t, out, a.dwords(NO_NUMBER));
         a.vpaddd(t, t, a.dwords(-1));
         a.vpsrad(t, t, Integer.SIZE - 1);
         a.vpandn(out, t, out);
         a.vpand(out, out, a.dwords(NO_NUMBER));
-        a.vpslld(out, out, 20);
+        a.vpslld(out, out, 7);
+        if (a.evex) {
+            a.vpmovdw(out.y(), out);
+            a.vcvtph2ps(out, out.y());
+        } else {
+            a.vextracti128(t.x(), out, 1);
+            a.vpackssdw(out.x(), out.x(), t.x());
+            a.vcvtph2ps(out, out.x());
+        }
         a.vmulps(out, out, a.constant(UE4M3_HALF));
     }
 
@@ -213,14 +238,24 @@ final class NumberScales {
         return several || !isBytes(from, count);
     }
 
-    private static void emitBytes(Assembler a, Gpr w, Lane first, Vec out) {
+    /// Loads four bytes to each dword of the lower quarter of a register.
+    private Vec emitFours(Assembler a, Gpr w, int from, Vec out) {
+        a.vmovss(out, mem(w, lanes.get(from).piece(0).bit() / Byte.SIZE));
+        for (int i = 1; i < out.bits() / Integer.SIZE / Integer.BYTES; i++) {
+            Numbers.Piece piece = lanes.get(from + Integer.BYTES * i).piece(0);
+            a.vpinsrd(out, out, mem(w, piece.bit() / Byte.SIZE), i);
+        }
+        return out.x();
+    }
+
+    private static void emitBytes(Assembler a, Lane first, Operand bytes, Vec out) {
         Numbers.Piece piece = first.piece(0);
         if (first.signed()) {
-            a.vpmovsxbd(out, mem(w, piece.bit() / Byte.SIZE));
+            a.vpmovsxbd(out, bytes);
             return;
         }
         int shift = piece.bit() % Byte.SIZE;
-        a.vpmovzxbd(out, mem(w, piece.bit() / Byte.SIZE));
+        a.vpmovzxbd(out, bytes);
         if (shift > 0) {
             a.vpsrld(out, out, shift);
         }
