@@ -1,8 +1,10 @@
 package dev.tenon.benchmarks;
 
 import dev.tenon.api.quant.QuantFormat;
+import dev.tenon.itest.testkit.models.RandomModels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Random;
 
 /// Copies of a random weight matrix, and activations for it.
@@ -36,13 +38,10 @@ final class Matrix {
         rowBytes = format.bytesFor(n);
         Random random = new Random(1);
         MemorySegment first = arena.allocate(rowBytes * rows, 64);
-        float[] values = new float[n];
         for (int r = 0; r < rows; r++) {
             if (r < DIFFERENT_ROWS) {
-                for (int i = 0; i < n; i++) {
-                    values[i] = (float) (random.nextGaussian() / Math.sqrt(n));
-                }
-                format.quantizer().orElseThrow().quantize(values, 0, first, r * rowBytes, n);
+                byte[] row = RandomModels.randomRows(format, n, 1 / Math.sqrt(n), random);
+                MemorySegment.copy(row, 0, first, ValueLayout.JAVA_BYTE, r * rowBytes, row.length);
                 decoded[r] = new float[n];
                 format.dequantize(first, r * rowBytes, decoded[r], 0, n);
             } else {
