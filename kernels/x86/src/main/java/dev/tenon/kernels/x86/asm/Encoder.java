@@ -207,7 +207,7 @@ class Encoder {
 
     /// {@return the bit that widens the index register's number}
     private static int x(Operand rm) {
-        return rm instanceof Mem m && m.index() != null ? m.index().ordinal() >> 3 : 0;
+        return rm instanceof Mem m && m.index() != null ? number(m.index()) >> 3 & 1 : 0;
     }
 
     /// {@return the bit that widens the number of the base or of a register in ModRM.rm}
@@ -238,7 +238,7 @@ class Encoder {
         int mod = m.disp() == 0 && base != 5 ? 0 : isShort ? 1 : 2;
         u8(mod << 6 | r | (sib ? 4 : base));
         if (sib) {
-            int index = m.index() == null ? 4 : m.index().ordinal() & 7;
+            int index = m.index() == null ? 4 : number(m.index()) & 7;
             u8(Integer.numberOfTrailingZeros(m.scale()) << 6 | index << 3 | base);
         }
         if (mod == 1) {

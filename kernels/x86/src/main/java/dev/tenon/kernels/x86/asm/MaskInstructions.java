@@ -1,5 +1,6 @@
 package dev.tenon.kernels.x86.asm;
 
+import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
 
 /// The instructions of AVX-512 with masks, registers k1 to k7, one bit a lane.
@@ -47,6 +48,34 @@ abstract class MaskInstructions extends VectorInstructions {
     /// Subtracts bytes where bits are set; the others stay as they are.
     public void vpsubb(Vec d, int k, Vec a, Operand b) {
         masked(M0F | P66 | 0xF8, d.number(), a, b, -1, k);
+    }
+
+    /// Sets the bits that `a` and `b` have alike: all of them with the same register twice.
+    public void kxnorw(int k, int a, int b) {
+        vex(M0F | 0x46, 256, k, a, new Vec(b, 128), -1);
+    }
+
+    /// Loads the dwords that indices point to, where bits are set, and clears these.
+    ///
+    /// @param d not the register of the indices
+    /// @param s memory with a vector of dwords as its index
+    public void vpgatherdd(Vec d, int k, Mem s) {
+        gather(M38 | P66 | 0x90, Integer.BYTES, d, k, s);
+    }
+
+    /// Loads the qwords that indices point to, where bits are set, and clears these.
+    ///
+    /// @param d not the register of the indices
+    /// @param s memory with a vector of dwords as its index, half as wide as `d`
+    public void vpgatherdq(Vec d, int k, Mem s) {
+        gather(M38 | P66 | W1 | 0x90, Long.BYTES, d, k, s);
+    }
+
+    private void gather(int opcode, int bytes, Vec d, int k, Mem s) {
+        if (!evex || !(s.index() instanceof Vec index) || index.number() == d.number()) {
+            throw new IllegalArgumentException("Nothing can be gathered from " + s + " into " + d + ".");
+        }
+        evex(opcode, bytes, d.bits(), d.number(), index.number() & 16, s, -1, k);
     }
 
     private void masked(int opcode, int reg, Vec a, Operand b, int imm, int mask) {

@@ -48,12 +48,12 @@ public sealed interface Operand permits Operand.Gpr, Operand.Vec, Operand.Mem {
     /// Memory at `base + index * scale + disp`, or at a label of the code itself.
     ///
     /// @param base base register; null for a label
-    /// @param index index register (not RSP), or null
+    /// @param index index register: a general one (not RSP), a vector of indices, or null
     /// @param scale 1, 2, 4 or 8
     /// @param disp displacement in bytes
     /// @param label label in the code; null for registers
     /// @param broadcast whether one 32-bit element is repeated in every lane (AVX-512 only)
-    record Mem(Gpr base, Gpr index, int scale, int disp, String label, boolean broadcast) implements Operand {
+    record Mem(Gpr base, Operand index, int scale, int disp, String label, boolean broadcast) implements Operand {
         public Mem {
             if ((base == null) == (label == null)
                     || index == Gpr.RSP
@@ -96,10 +96,10 @@ public sealed interface Operand permits Operand.Gpr, Operand.Vec, Operand.Mem {
     /// {@return memory at base plus scaled index plus a displacement}
     ///
     /// @param base register
-    /// @param index register
+    /// @param index register, or a vector of as many indices as are gathered
     /// @param scale 1, 2, 4 or 8
     /// @param disp bytes
-    static Mem mem(Gpr base, Gpr index, int scale, int disp) {
+    static Mem mem(Gpr base, Operand index, int scale, int disp) {
         return new Mem(base, index, scale, disp, null, false);
     }
 

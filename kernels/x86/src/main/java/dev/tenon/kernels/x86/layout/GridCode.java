@@ -19,9 +19,9 @@ import java.util.List;
 /// level = zero + sign * 2^power * number + 2^power * shift
 /// ```
 ///
-/// Indices are put together in a register and go through the stack to a general register, by which entries are
-/// loaded: a load of the index and one of the entry for each, which no gather instruction undercuts. Signs are bits
-/// of a mask, from a byte for eight levels; shifts are looked up by their bits, which a byte for eight levels has.
+/// Indices are put together in a register. With AVX-512 entries are gathered; without, indices go through the stack to
+/// a general register, by which entries are loaded. Signs are bits of a mask, from a byte for eight levels; shifts are
+/// looked up by their bits, which a byte for eight levels has.
 final class GridCode implements Levels {
     private static final int EIGHT = 8;
     private static final int LANE = 16;
@@ -178,8 +178,10 @@ final class GridCode implements Levels {
             throw new IllegalArgumentException(w + " cannot point to weights that are looked up");
         }
         a.lea(Gpr.RSP, mem(Gpr.RSP, -FRAME));
-        a.mov(SAVED, INDEX);
-        a.mov(SAVED.plus(Long.BYTES), TABLE);
+        a.mov(SAVED, TABLE);
+        if (!a.evex) {
+            a.mov(SAVED.plus(Long.BYTES), INDEX);
+        }
         if (signs != null) {
             emitSigns(a, w, first, count, levels, t);
         }
@@ -191,12 +193,16 @@ final class GridCode implements Levels {
         }
         Vec lanes = new Vec(t.number(), count / length * Integer.SIZE);
         indices.emit(a, w, first / length, lanes, new Vec(levels.number(), lanes.bits()));
-        a.vmovdqu(INDICES, lanes);
         a.lea(TABLE, a.table(table));
-        for (int part = 0; part < count / LANE; part++) {
-            emitEntries(a, part, part == 0 ? levels.x() : t.x());
-            if (part > 0) {
-                a.vinserti128(levels, levels, t.x(), part);
+        if (a.evex) {
+            emitGathered(a, lanes, levels);
+        } else {
+            a.vmovdqu(INDICES, lanes);
+            for (int part = 0; part < count / LANE; part++) {
+                emitEntries(a, part, part == 0 ? levels.x() : t.x());
+                if (part > 0) {
+                    a.vinserti128(levels, levels, t.x(), part);
+                }
             }
         }
         if (signs != null) {
@@ -212,9 +218,24 @@ final class GridCode implements Levels {
         if (shifts != null) {
             a.vpaddb(levels, levels, SHIFTS);
         }
-        a.mov(INDEX, SAVED);
-        a.mov(TABLE, SAVED.plus(Long.BYTES));
+        a.mov(TABLE, SAVED);
+        if (!a.evex) {
+            a.mov(INDEX, SAVED.plus(Long.BYTES));
+        }
         a.lea(Gpr.RSP, mem(Gpr.RSP, FRAME));
+    }
+
+    /// Loads the entries of all indices.
+    private void emitGathered(Assembler a, Vec indices, Vec levels) {
+        a.kxnorw(2, 2, 2);
+        // What the register had before would be waited for.
+        a.zero(levels);
+        Mem entries = mem(TABLE, indices, length, 0);
+        if (length == EIGHT) {
+            a.vpgatherdq(levels, 2, entries);
+        } else {
+            a.vpgatherdd(levels, 2, entries);
+        }
     }
 
     /// Loads sixteen levels.

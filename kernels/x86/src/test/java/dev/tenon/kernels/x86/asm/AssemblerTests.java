@@ -242,6 +242,16 @@ class AssemblerTests {
                         evex("vpaddd zmm3{k7}{z},zmm28,zmm9", a -> a.vpaddd(zmm(3), 7, zmm(28), zmm(9))),
                         evex("vptestmb k1,zmm17,zmm22", a -> a.vptestmb(1, zmm(17), zmm(22))),
                         evex("vpsubb zmm16{k1},zmm17,zmm16", a -> a.vpsubb(zmm(16), 1, zmm(17), zmm(16))),
+                        evex("kxnorw k2,k2,k2", a -> a.kxnorw(2, 2, 2)),
+                        evex(
+                                "vpgatherdd zmm16{k2},[rdx+zmm17*4]",
+                                a -> a.vpgatherdd(zmm(16), 2, mem(Gpr.RDX, zmm(17), 4, 0))),
+                        evex(
+                                "vpgatherdd ymm3{k1},[r13+ymm4*4+0x8]",
+                                a -> a.vpgatherdd(ymm(3), 1, mem(Gpr.R13, ymm(4), 4, 8))),
+                        evex(
+                                "vpgatherdq zmm8{k2},[rdx+ymm29*8]",
+                                a -> a.vpgatherdq(zmm(8), 2, mem(Gpr.RDX, ymm(29), 8, 0))),
                         evex("vpaddb zmm16,zmm16,zmm21", a -> a.vpaddb(zmm(16), zmm(16), zmm(21))),
                         evex("vpmovzxdq zmm17,ymm17", a -> a.vpmovzxdq(zmm(17), ymm(17))),
                         evex("vmovq xmm17,[rdx+rcx*8]", a -> a.vmovq(zmm(17), mem(Gpr.RDX, Gpr.RCX, 8, 0))),
