@@ -17,10 +17,12 @@ import java.util.function.IntUnaryOperator;
 /// Numbers that are bytes of their own are widened. Others come out of a head of sixteen bytes:
 /// for each piece a permutation puts the dword that has it into its lane, a shift by lane brings it
 /// into place, a mask cuts it out. Pieces that cross the border of a dword are two. The factors
-/// come out of the head too, where they are in it. Pieces that are further apart are loaded lane by lane,
-/// or four by four where they are such bytes.
+/// come out of the head too, where they are in it. Pieces that are further apart are loaded four by four where
+/// they are such bytes; else with AVX-512 they come out of 64 bytes in the same way, if these have them all, or they
+/// are loaded lane by lane.
 final class NumberScales {
     private static final int HEAD = 16;
+    private static final int WIDE_HEAD = 64;
     /// What floats of eight bits are more than halves with the same bits of exponent and fraction.
     private static final float UE4M3_HALF = Math.scalb(1f, 7);
     private static final int NO_NUMBER = 0x7F;
@@ -28,14 +30,17 @@ final class NumberScales {
 
     private final List<Lane> lanes;
     private final Constants constants;
-    /// The first byte of the head; -1 where pieces are loaded lane by lane, or four by four.
+    /// The first byte of the head; -1 where pieces are too far apart.
     private final int head;
+    /// The first byte of the 64 that are loaded with AVX-512 instead; -1 without.
+    private final int wideHead;
     private final int spanBytes;
     private final int ranks;
 
-    private NumberScales(List<Lane> lanes, int head, int spanBytes, Constants constants) {
+    private NumberScales(List<Lane> lanes, int head, int wideHead, int spanBytes, Constants constants) {
         this.lanes = lanes;
         this.head = head;
+        this.wideHead = wideHead;
         this.spanBytes = spanBytes;
         this.constants = constants;
         this.ranks = lanes.stream().mapToInt(lane -> lane.pieces().size()).max().orElseThrow();
@@ -68,16 +73,20 @@ final class NumberScales {
         }
         int start = mostOfAll - leastOfAll < HEAD ? leastOfAll : least;
         int head = Math.min(start, spanBytes - HEAD);
-        NumberScales scales = new NumberScales(lanes, head, spanBytes, constants);
+        NumberScales scales = new NumberScales(lanes, head, -1, spanBytes, constants);
         if (head < 0 || scales.isBytes(0, lanes.size())) {
             return head < 0 ? null : scales;
         }
         if (lanes.stream().anyMatch(Lane::signed)) {
             return null;
         }
-        return most - head < HEAD
-                ? new NumberScales(lanes.stream().map(lane -> lane.cut(head)).toList(), head, spanBytes, constants)
-                : new NumberScales(lanes, -1, spanBytes, constants);
+        if (most - head < HEAD) {
+            return new NumberScales(cut(lanes, head), head, -1, spanBytes, constants);
+        }
+        int wide = Math.min(least, spanBytes - WIDE_HEAD);
+        return wide >= 0 && most - wide < WIDE_HEAD
+                ? new NumberScales(cut(lanes, wide), -1, wide, spanBytes, constants)
+                : new NumberScales(lanes, -1, -1, spanBytes, constants);
     }
 
     /// {@return the first byte of the dword that a piece is loaded with, where lanes are loaded one by one}
@@ -85,8 +94,8 @@ final class NumberScales {
         return Math.min(piece.bit() / Byte.SIZE, spanBytes - Integer.BYTES);
     }
 
-    private int inHead(Numbers.Piece piece) {
-        return piece.bit() - Byte.SIZE * head;
+    private static List<Lane> cut(List<Lane> lanes, int head) {
+        return lanes.stream().map(lane -> lane.cut(head)).toList();
     }
 
     private boolean isBytes(int from, int count) {
@@ -267,21 +276,21 @@ final class NumberScales {
     private void emitPieces(Assembler a, Gpr w, int from, int count, int rank, Vec out, Vec t, Vec u) {
         Vec v = rank == 0 ? out : u;
         IntFunction<Numbers.Piece> piece = i -> lanes.get(from + i % count).piece(rank);
-        IntUnaryOperator bit =
-                i -> head >= 0 ? inHead(piece.apply(i)) : piece.apply(i).bit() - Byte.SIZE * dwordAt(piece.apply(i));
+        int start = a.evex && head < 0 ? wideHead : head;
+        IntUnaryOperator bit = i -> piece.apply(i).bit() - Byte.SIZE * (start >= 0 ? start : dwordAt(piece.apply(i)));
         IntUnaryOperator dword = i -> bit.applyAsInt(i) / Integer.SIZE;
         IntUnaryOperator mask =
                 i -> (1 << piece.apply(i).width()) - 1 << piece.apply(i).to();
-        if (head < 0) {
+        if (start < 0) {
             emitDwords(a, w, i -> dwordAt(piece.apply(i)), v, t);
         } else if (same(dword, count)) {
-            a.vpbroadcastd(v, mem(w, head + Integer.BYTES * dword.applyAsInt(0)));
+            a.vpbroadcastd(v, mem(w, start + Integer.BYTES * dword.applyAsInt(0)));
         } else {
             Operand index = constants.of(a, v, dword);
             if (!(index instanceof Vec)) {
                 a.vmovdqu(v, index);
             }
-            a.vpermd(v, index instanceof Vec register ? register : v, t);
+            a.vpermd(v, index instanceof Vec register ? register : v, start == head ? t : mem(w, start));
         }
         IntUnaryOperator distance = i -> bit.applyAsInt(i) % Integer.SIZE
                 - lanes.get(from + i % count).piece(rank).to();
