@@ -32,7 +32,7 @@ public final class Assembler extends MaskInstructions {
 
     private record Constant(String label, int[] dwords) {}
 
-    /// Whether instructions of AVX-512 VBMI may be used.
+    /// Whether instructions of AVX-512 VBMI and VPOPCNTDQ may be used.
     public final boolean vbmi;
 
     private final List<Constant> constants = new ArrayList<>();
@@ -50,7 +50,7 @@ public final class Assembler extends MaskInstructions {
     ///
     /// @param evex whether vector instructions are encoded with EVEX (AVX-512) rather than VEX
     /// (AVX2)
-    /// @param vbmi whether those of AVX-512 VBMI may be used
+    /// @param vbmi whether those of AVX-512 VBMI and VPOPCNTDQ may be used
     public Assembler(boolean evex, boolean vbmi) {
         super(evex);
         this.vbmi = vbmi;

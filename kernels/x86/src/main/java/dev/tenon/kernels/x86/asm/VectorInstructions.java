@@ -274,6 +274,11 @@ abstract class VectorInstructions extends Encoder {
         op(M0F | P66 | 0x71, FULL, new Vec(6, d.bits()), d, s, bits);
     }
 
+    /// Counts the bits of each dword; with AVX-512 VPOPCNTDQ.
+    public void vpopcntd(Vec d, Vec s) {
+        evexOnly(M38 | P66 | 0x55, FULL, d, null, s, -1);
+    }
+
     /// Takes the lower 16 bits of each 32-bit lane of 512 bits.
     public void vpmovdw(Vec d, Vec s) {
         evexOnly(M38 | PF3 | 0x33, HALF, s, null, d, -1);

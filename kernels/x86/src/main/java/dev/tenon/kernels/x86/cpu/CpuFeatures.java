@@ -116,7 +116,8 @@ public record CpuFeatures(String name, Set<FeatureSet> sets, int firstLevelBytes
                     && bit(seven[1], 31) // VL
                     && bit(seven[2], 11)) { // VNNI
                 sets.add(FeatureSet.AVX512);
-                if (bit(seven[2], 1)) {
+                if (bit(seven[2], 1) // VBMI
+                        && bit(seven[2], 14)) { // VPOPCNTDQ
                     sets.add(FeatureSet.AVX512_VBMI);
                 }
             }

@@ -8,7 +8,7 @@ public enum FeatureSet {
     AVX_VNNI("avxvnni", false),
     /// AVX-512 F, BW, DQ, VL and VNNI: 512 bits with `vpdpbusd`.
     AVX512("avx512", true),
-    /// The same and VBMI: bytes are permuted over 512 bits.
+    /// The same, VBMI and VPOPCNTDQ: bytes are permuted over 512 bits, and bits counted.
     AVX512_VBMI("avx512vbmi", true);
 
     /// The set's name in kernel names and settings.

@@ -283,8 +283,15 @@ final class GridCode implements Levels {
         a.vpshufb(t, t, constants.of(a, t, i -> i / 2 % 2 == 0 ? 0 : 0x08080808));
     }
 
-    /// Adds the eighth sign to seven: bit 6 of `x ^ x << 1 ^ ... ^ x << 6` is whether their number is odd.
+    /// Adds the eighth sign to seven, whether their number is odd: bit 0 of it, or bit 6 of `x ^ x << 1 ^ ... ^ x <<
+    /// 6`.
     private static void emitEvenSigns(Assembler a, Vec v, Vec u) {
+        if (a.vbmi) {
+            a.vpopcntd(u, v);
+            a.vpslld(u, u, SIGN_INDEX);
+            a.vpternlogd(v, u, a.dwords(1 << SIGN_INDEX), 0xF8);
+            return;
+        }
         a.vmovdqu(SIGNS, v);
         for (int bits = 1; bits < SIGN_INDEX; bits *= 2) {
             a.vpslld(u, v, bits);

@@ -242,6 +242,7 @@ class AssemblerTests {
                         evex("vpaddd zmm3{k7}{z},zmm28,zmm9", a -> a.vpaddd(zmm(3), 7, zmm(28), zmm(9))),
                         evex("vptestmb k1,zmm17,zmm22", a -> a.vptestmb(1, zmm(17), zmm(22))),
                         evex("vpsubb zmm16{k1},zmm17,zmm16", a -> a.vpsubb(zmm(16), 1, zmm(17), zmm(16))),
+                        evex("vpopcntd ymm16,ymm17", a -> a.vpopcntd(ymm(16), ymm(17))),
                         evex("kxnorw k2,k2,k2", a -> a.kxnorw(2, 2, 2)),
                         evex(
                                 "vpgatherdd zmm16{k2},[rdx+zmm17*4]",
