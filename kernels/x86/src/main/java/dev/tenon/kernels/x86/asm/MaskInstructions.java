@@ -50,6 +50,11 @@ abstract class MaskInstructions extends VectorInstructions {
         masked(M0F | P66 | 0xF8, d.number(), a, b, -1, k);
     }
 
+    /// Loads 64 bits.
+    public void kmovq(int k, Mem s) {
+        vex(M0F | W1 | 0x90, 128, k, 0, s, -1);
+    }
+
     /// Sets the bits that `a` and `b` have alike: all of them with the same register twice.
     public void kxnorw(int k, int a, int b) {
         vex(M0F | 0x46, 256, k, a, new Vec(b, 128), -1);

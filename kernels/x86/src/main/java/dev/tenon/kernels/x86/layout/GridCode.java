@@ -11,6 +11,7 @@ import dev.tenon.kernels.x86.asm.Assembler;
 import dev.tenon.kernels.x86.asm.Operand.Gpr;
 import dev.tenon.kernels.x86.asm.Operand.Mem;
 import dev.tenon.kernels.x86.asm.Operand.Vec;
+import dev.tenon.kernels.x86.block.BlockCode;
 import java.util.List;
 
 /// Looks levels up that are entries of a code book of four or eight numbers, and changes them by signs and shifts.
@@ -47,6 +48,8 @@ final class GridCode implements Levels {
     private final Keys signs;
     private final Keys shifts;
     private final boolean signIndices;
+    /// The first byte of the signs of a span, if these follow one another bit by bit; -1 for others.
+    private final int signRow;
     private final Constants constants;
     private final int[] table;
     private final int[] shiftTable;
@@ -67,6 +70,9 @@ final class GridCode implements Levels {
         this.signs = signs;
         this.shifts = shifts;
         this.signIndices = signs != null && isIndex(layout);
+        this.signRow = signs != null && !signIndices && layout.size() == BlockCode.SPAN
+                ? signRow(layout.signs().orElseThrow())
+                : -1;
         this.constants = constants;
         // Without signs, entries have the zero already.
         int plus = signs == null ? numbering.zero : 0;
@@ -159,6 +165,16 @@ final class GridCode implements Levels {
                 && (bits == null || signs != null && (isIndex(layout) || areBytes(bits)))
                 && (added == null || shifts != null);
         return possible ? new GridCode(layout, numbering, indices, signs, shifts, constants) : null;
+    }
+
+    private static int signRow(Numbers bits) {
+        int first = bits.pieces(0).getFirst().bit();
+        for (int i = 0; i < bits.count(); i++) {
+            if (bits.pieces(i).getFirst().bit() != first + i) {
+                return -1;
+            }
+        }
+        return first % Byte.SIZE == 0 ? first / Byte.SIZE : -1;
     }
 
     /// Whether the signs of eight levels are eight neighbouring bits.
@@ -260,6 +276,10 @@ final class GridCode implements Levels {
 
     /// The signs as mask 1, or as bytes on the stack.
     private void emitSigns(Assembler a, Gpr w, int first, int count, Vec levels, Vec t) {
+        if (a.evex && signRow >= 0 && count == Long.SIZE) {
+            a.kmovq(1, mem(w, signRow + first / Byte.SIZE));
+            return;
+        }
         emitEights(a, w, signs, first, count, levels, t);
         Mem bits = a.constant(i -> i % 2 == 0 ? 0x08040201 : 0x80402010);
         if (a.evex) {

@@ -243,6 +243,7 @@ class AssemblerTests {
                         evex("vptestmb k1,zmm17,zmm22", a -> a.vptestmb(1, zmm(17), zmm(22))),
                         evex("vpsubb zmm16{k1},zmm17,zmm16", a -> a.vpsubb(zmm(16), 1, zmm(17), zmm(16))),
                         evex("vpopcntd ymm16,ymm17", a -> a.vpopcntd(ymm(16), ymm(17))),
+                        evex("kmovq k1,[r10+0x22]", a -> a.kmovq(1, mem(Gpr.R10, 34))),
                         evex("kxnorw k2,k2,k2", a -> a.kxnorw(2, 2, 2)),
                         evex(
                                 "vpgatherdd zmm16{k2},[rdx+zmm17*4]",
