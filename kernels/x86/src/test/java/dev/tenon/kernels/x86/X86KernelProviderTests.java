@@ -38,7 +38,7 @@ class X86KernelProviderTests {
                         .filter(kernel -> kernel.op().equals("linear"))
                         .toList();
                 // Not of float32, nor of levels in base 3, nor of what holds no weights.
-                int expected = Set.of("F32", "TQ1_0", "I32").contains(format.id()) ? 0 : 1;
+                int expected = Set.of("F32", "I32").contains(format.id()) ? 0 : 1;
                 assertEquals(expected, own.size(), format.id());
                 own.forEach(kernel -> assertEquals(format.id(), kernel.format()));
                 assertTrue(provider.kernels(format).containsAll(own), "asked twice, others come");

@@ -233,6 +233,11 @@ abstract class VectorInstructions extends Encoder {
         op(M0F | P66 | 0xD5, FULL, d, a, b);
     }
 
+    /// The upper halves of products of words without a sign.
+    public void vpmulhuw(Vec d, Vec a, Operand b) {
+        op(M0F | P66 | 0xE4, FULL, d, a, b);
+    }
+
     public void vpaddd(Vec d, Vec a, Operand b) {
         op(M0F | P66 | 0xFE, FULL, d, a, b);
     }

@@ -21,8 +21,8 @@ import java.util.Optional;
 /// The block code of a format, made from its layout.
 ///
 /// It takes blocks of 32 to 256 values, whose levels have up to seven bits or are put through a code book of up to
-/// sixteen numbers, or of entries of four or eight with signs and shifts ([GridCode]), under scales of groups of 16 or
-/// of 32 and more, with or without minimums.
+/// sixteen numbers, or of entries of four or eight with signs and shifts ([GridCode]), or are digits of base 3
+/// ([TritCode]), under scales of groups of 16 or of 32 and more, with or without minimums.
 public final class LayoutCode extends BlockCode {
     /// Registers for constants, beside what the loops use themselves.
     private static final int REGISTERS = 11;
@@ -92,6 +92,11 @@ public final class LayoutCode extends BlockCode {
             return code(id, layout, group, parts(layout, group, levels, grid, null, constants), byHand);
         }
         int zero = zero(layout);
+        TritCode trits = TritCode.of(layout, constants);
+        if (trits != null && zero >= 0 && zero <= 2 && layout.minimums().isEmpty()) {
+            GridCode.Numbering digits = new GridCode.Numbering(0, zero, 2);
+            return code(id, layout, group, parts(layout, group, trits, digits, null, constants), byHand);
+        }
         boolean range =
                 most(layout) < 1 << Byte.SIZE && zero >= 0 && (layout.minimums().isEmpty() || zero == 0);
         boolean unsigned = layout.levels().type() == Numbers.Type.UNSIGNED;

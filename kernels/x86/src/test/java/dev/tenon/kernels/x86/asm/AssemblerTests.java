@@ -226,6 +226,7 @@ class AssemblerTests {
                         evex("vpsraw zmm9,zmm8,0x8", a -> a.vpsraw(zmm(9), zmm(8), 8)),
                         evex("vpermb zmm9,zmm8,[r10+0x80]", a -> a.vpermb(zmm(9), zmm(8), mem(Gpr.R10, 128))),
                         evex("vpmultishiftqb zmm9,zmm8,zmm18", a -> a.vpmultishiftqb(zmm(9), zmm(8), zmm(18))),
+                        evex("vpmulhuw zmm9,zmm8,zmm18", a -> a.vpmulhuw(zmm(9), zmm(8), zmm(18))),
                         evex("vpmullw zmm9,zmm8,zmm18", a -> a.vpmullw(zmm(9), zmm(8), zmm(18))),
                         evex("vpsrlw zmm9,zmm8,0xb", a -> a.vpsrlw(zmm(9), zmm(8), 11)),
                         evex("vpsllw zmm8,zmm8,0x8", a -> a.vpsllw(zmm(8), zmm(8), 8)),

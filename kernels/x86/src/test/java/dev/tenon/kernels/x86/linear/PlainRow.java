@@ -53,7 +53,10 @@ final class PlainRow {
     private int level(BlockLayout layout, byte[] bytes, int block, int i, int power) {
         CodeBook book = layout.codeBook().orElse(null);
         if (book == null) {
-            return layout.levels().get(bytes, block, i);
+            int bits = layout.levels().get(bytes, block, i);
+            return layout.levels().type() == Numbers.Type.TRITS
+                    ? digit(bits, layout.levels().pieces(i).getFirst().to())
+                    : bits;
         }
         int number = book.number(layout.levels().get(bytes, block, i / book.length()), i % book.length()) << power;
         if (layout.signs().isPresent()) {
@@ -70,6 +73,14 @@ final class PlainRow {
             number += (int) Math.scalb(shifts.step() * key + shifts.offset(), power);
         }
         return number + (int) format.zero;
+    }
+
+    private static int digit(int bits, int number) {
+        int shifted = bits;
+        for (int i = 0; i < number; i++) {
+            shifted = 3 * shifted & 0xFF;
+        }
+        return 3 * shifted >> Byte.SIZE;
     }
 
     private float[] factors(BlockLayout layout, Scale scale, byte[] bytes) {

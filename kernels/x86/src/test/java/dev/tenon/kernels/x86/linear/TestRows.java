@@ -35,6 +35,7 @@ import dev.tenon.quant.formats.Q5_1Format;
 import dev.tenon.quant.formats.Q5_KFormat;
 import dev.tenon.quant.formats.Q6_KFormat;
 import dev.tenon.quant.formats.Q8_0Format;
+import dev.tenon.quant.formats.TQ1_0Format;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -76,6 +77,7 @@ final class TestRows {
             of(new IQ1_SFormat(), 0),
             of(new IQ1_MFormat()),
             of(new Q3_KFormat(), 108),
+            of(new TQ1_0Format(), 52),
             of(new Q2_KFormat(), 80, 82),
             // Formats that nobody has: bits that cross bytes, single bits, words of bits the other way round.
             of(
