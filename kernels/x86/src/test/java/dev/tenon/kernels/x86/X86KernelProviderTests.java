@@ -37,7 +37,7 @@ class X86KernelProviderTests {
                 List<Kernel> own = provider.kernels(format).stream()
                         .filter(kernel -> kernel.op().equals("linear"))
                         .toList();
-                // Not of float32, nor of levels in base 3, nor of what holds no weights.
+                // Not of float32, nor of what holds no weights.
                 int expected = Set.of("F32", "I32").contains(format.id()) ? 0 : 1;
                 assertEquals(expected, own.size(), format.id());
                 own.forEach(kernel -> assertEquals(format.id(), kernel.format()));
