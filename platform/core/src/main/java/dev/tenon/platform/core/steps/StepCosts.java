@@ -1,7 +1,7 @@
 package dev.tenon.platform.core.steps;
 
 /// What steps without prompts take, by the number of their tokens, and so how many proposed tokens
-/// are worth running. Used by the thread that drives the loop.
+/// are worth running; and how often those followed that ran. Used by the thread that drives the loop.
 public final class StepCosts {
     /// Tokens of the widest step that is told apart.
     private static final int WIDEST = 64;
@@ -9,6 +9,10 @@ public final class StepCosts {
     private static final double SHARE = 0.25;
     /// Steps after which a measurement counts no more, so that one that was disturbed is made again.
     private static final int FRESH = 512;
+
+    private static final double FIRST_RATE = 0.5;
+    /// How much a proposal counts among those of all generations before.
+    private static final double RATE_SHARE = 0.02;
 
     /// Of a step with so many tokens; 0 if there was none.
     private final double[] nanos = new double[WIDEST + 1];
@@ -21,6 +25,7 @@ public final class StepCosts {
 
     private int proposing;
     private final boolean again;
+    private volatile double rate = FIRST_RATE;
 
     /// @param again whether tokens that were taken run again where a proposal after them was wrong, as states need
     public StepCosts(boolean again) {
@@ -68,6 +73,23 @@ public final class StepCosts {
             }
         }
         return best;
+    }
+
+    /// {@return nanoseconds of a step like the last one without proposals}
+    public double step() {
+        return cost(sequences);
+    }
+
+    /// {@return how probable it is that a proposal follows where those before it did, by all that ran; for any thread}
+    public double rate() {
+        return rate;
+    }
+
+    /// Notes what became of a proposal that followed what was before it.
+    ///
+    /// @param followed whether it was right, too
+    public void proposed(boolean followed) {
+        rate = rate + RATE_SHARE * ((followed ? 1 : 0) - rate);
     }
 
     private boolean unknown(int tokens) {

@@ -54,14 +54,27 @@ class DraftsTests {
         for (int token = 1; token <= 8 + 16 + 32 + 64; token++) {
             int count = proposed(drafts, 100);
             if (count > 0) {
-                assertEquals(4, count);
+                assertEquals(1, count, "each takes as long as many steps");
                 drafts.checked(count, 0);
                 tries.add(token);
             }
         }
         assertEquals(List.of(8, 24, 56, 120), tries);
-        assertEquals(16, drafts.drafted());
+        assertEquals(4, drafts.drafted());
         assertEquals(0, drafts.accepted());
+    }
+
+    @Test
+    void asManyAreTriedAsCostLittle() {
+        StepCosts costs = new StepCosts(true); // wrong ones are dear
+        Drafts drafts = new Drafts(new Zeros(0.01), costs);
+        for (int i = 0; i < 200; i++) {
+            drafts.checked(4, 0);
+        }
+        for (int token = 1; token < 8; token++) {
+            assertEquals(0, proposed(drafts, 100));
+        }
+        assertEquals(4, proposed(drafts, 100));
     }
 
     @Test
@@ -77,6 +90,22 @@ class DraftsTests {
         }
         assertTrue(proposed(drafts, 100) > 0);
         assertEquals(40, drafts.accepted());
+    }
+
+    @Test
+    void aGenerationBeginsWithWhatOthersCameTo() {
+        StepCosts costs = new StepCosts(false);
+        Drafts wrong = new Drafts(new Zeros(0.3), costs);
+        assertTrue(proposed(wrong, 100) > 0);
+        for (int i = 0; i < 100; i++) {
+            wrong.checked(4, 0);
+        }
+        Drafts next = new Drafts(new Zeros(0.3), costs);
+        assertEquals(0, proposed(next, 100));
+        for (int i = 0; i < 100; i++) {
+            next.checked(4, 4);
+        }
+        assertTrue(proposed(new Drafts(new Zeros(0.3), costs), 100) > 0);
     }
 
     @Test
