@@ -5,6 +5,7 @@ import static dev.tenon.platform.core.engine.EngineTests.generate;
 import static dev.tenon.platform.core.engine.EngineTests.greedy;
 import static dev.tenon.platform.core.engine.EngineTests.request;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,6 +18,7 @@ import dev.tenon.api.error.ErrorCode;
 import dev.tenon.api.error.OutOfResourcesException;
 import dev.tenon.api.error.TenonException;
 import dev.tenon.api.graph.Graph;
+import dev.tenon.platform.core.control.Definitions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -26,10 +28,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What a program gets that asks for nothing in particular: sessions, and a chat template.
+/// What a program gets that asks for nothing in particular: sessions, a chat template, and what is told of its file.
 class DefaultsTests extends GenerationFixture {
     /// A chat template, cut off.
     static final String OWN = "{{ messages[0].role }";
@@ -38,6 +41,27 @@ class DefaultsTests extends GenerationFixture {
 
     private LoadRequest.Builder small() {
         return request().toBuilder().contextLength(CONTEXT).maxBatchTokens(CONTEXT);
+    }
+
+    @Test
+    void keysOfANewerVersionAreToldAndNotRefused(@TempDir Path folder) throws IOException {
+        List<String> before;
+        try (LoadedModel model = engine.load(request())) {
+            before = Definitions.unreadKeys(llama, model.file());
+            assertFalse(before.contains("llama.block_count"), before.toString());
+        }
+        String newer = "llama.key_of_a_newer_version";
+        Path file = with(folder, newer, "sixteen letters!");
+        try (LoadedModel model = engine.load(LoadRequest.of(file))) {
+            assertEquals(
+                    Stream.concat(Stream.of(newer), before.stream()).toList(),
+                    Definitions.unreadKeys(llama, model.file()));
+        }
+        file = with(folder, "llama.classifier.output_labels", "fourteen chars");
+        try (LoadedModel model = engine.load(LoadRequest.of(file))) {
+            assertEquals(
+                    List.of(), Definitions.unreadKeys(llama, model.file()), "none is told where a value is impossible");
+        }
     }
 
     @Test
@@ -99,7 +123,7 @@ class DefaultsTests extends GenerationFixture {
         return with(folder, "tokenizer.chat_template", OWN);
     }
 
-    static Path with(Path folder, String name, String text) throws IOException {
+    private static Path with(Path folder, String name, String text) throws IOException {
         byte[] model = Files.readAllBytes(request().path());
         byte[] key = name.getBytes(StandardCharsets.UTF_8);
         byte[] value = text.getBytes(StandardCharsets.UTF_8);

@@ -1,7 +1,6 @@
 package dev.tenon.platform.core.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,12 +20,10 @@ import dev.tenon.api.error.TenonException;
 import dev.tenon.api.error.UnsupportedModelException;
 import dev.tenon.api.graph.Graph;
 import dev.tenon.api.text.SamplingParams;
-import dev.tenon.platform.core.control.Definitions;
 import dev.tenon.platform.core.registry.ServiceRegistry;
 import dev.tenon.platform.core.sampling.DefaultSamplerProvider;
 import dev.tenon.platform.core.settings.EngineConfig;
 import dev.tenon.platform.core.text.ByteLevelBpeProvider;
-import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,9 +35,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Phaser;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 class EngineTests {
     static final int VOCAB = 261;
@@ -144,27 +139,6 @@ class EngineTests {
                 () -> engine.load(request().toBuilder()
                         .settings(Map.of("unused.tensors", "refuse"))
                         .build()));
-    }
-
-    @Test
-    void keysOfANewerVersionAreToldAndNotRefused(@TempDir Path folder) throws IOException {
-        List<String> before;
-        try (LoadedModel model = engine.load(request())) {
-            before = Definitions.unreadKeys(llama, model.file());
-            assertFalse(before.contains("llama.block_count"), before.toString());
-        }
-        String newer = "llama.key_of_a_newer_version";
-        Path file = DefaultsTests.with(folder, newer, "sixteen letters!");
-        try (LoadedModel model = engine.load(LoadRequest.of(file))) {
-            assertEquals(
-                    Stream.concat(Stream.of(newer), before.stream()).toList(),
-                    Definitions.unreadKeys(llama, model.file()));
-        }
-        file = DefaultsTests.with(folder, "llama.classifier.output_labels", "fourteen chars");
-        try (LoadedModel model = engine.load(LoadRequest.of(file))) {
-            assertEquals(
-                    List.of(), Definitions.unreadKeys(llama, model.file()), "none is told where a value is impossible");
-        }
     }
 
     @Test
